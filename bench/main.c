@@ -26,7 +26,8 @@ static struct {
 
 static const struct poptOption OPTIONS[] = {
     {"store", 0, POPT_ARG_STRING, &given.store, 0, "postgres:// URL of a superuser, or sqlite:PATH", "URL"},
-    {"only", 0, POPT_ARG_STRING, &given.only, 0, "run only these rows or scenarios, separated by commas", "NAME,..."},
+    {"only", 0, POPT_ARG_STRING, &given.only, 0, "run only these rows or scenarios, separated by commas",
+     "NAME,..."},
     {"scale", 0, POPT_ARG_DOUBLE, &given.scale, 0, "multiply all message counts (default 1)", "FACTOR"},
     {"rounds", 0, POPT_ARG_INT, &given.rounds, 0, "how often each is measured (default 5)", "N"},
     {"output", 'o', POPT_ARG_STRING, &given.output, 0, "table (default) or json", "FORMAT"},
@@ -40,7 +41,8 @@ static void print_help(void) {
     printf("boxcar-bench: what Boxcar costs, against raw SQL on the same store\n\n"
            "Usage:\n  boxcar-bench --store URL [OPTIONS]\n\nOptions:\n");
     for (const struct poptOption *option = OPTIONS; option->longName; option++)
-        printf("  --%-8s %-10s %s\n", option->longName, option->argDescrip ? option->argDescrip : "", option->descrip);
+        printf("  --%-8s %-10s %s\n", option->longName, option->argDescrip ? option->argDescrip : "",
+               option->descrip);
     printf("\nScenarios:\n");
     for (size_t i = 0; i < SCENARIO_COUNT; i++)
         printf("  %-12s %s\n", SCENARIOS[i].name, SCENARIOS[i].scenario->summary);

@@ -35,8 +35,10 @@ void bench_pause(double seconds) {
 
 boxcar_str bench_payload(void) {
     static const char payload[] =
-        "{\"order\":4711,\"customer\":\"0189f7d2-9c1e-7d4e-a6f3-2b1f0c9d8e7a\",\"currency\":\"EUR\",\"total\":12995,"
-        "\"lines\":[{\"sku\":\"A-100-17\",\"n\":2,\"price\":4500},{\"sku\":\"B-220-03\",\"n\":1,\"price\":3995}],"
+        "{\"order\":4711,\"customer\":\"0189f7d2-9c1e-7d4e-a6f3-2b1f0c9d8e7a\",\"currency\":\"EUR\","
+        "\"total\":12995,"
+        "\"lines\":[{\"sku\":\"A-100-17\",\"n\":2,\"price\":4500},{\"sku\":\"B-220-03\",\"n\":1,\"price\":"
+        "3995}],"
         "\"note\":\"leave the parcel with the neighbour, please\",\"x\":\"...............\"}";
 
     _Static_assert(sizeof(payload) - 1 == BENCH_PAYLOAD_SIZE, "every message is of the same size");
@@ -57,8 +59,8 @@ void *bench_alloc(size_t count, size_t size) {
 
 static atomic_bool is_dying;
 
-/* The tables go here and not in a handler of atexit(): libcrypto's own would come first, and a connection needs
- * it. */
+/* The tables go here and not in a handler of atexit(): libcrypto's own would come first, and a connection
+ * needs it. */
 void bench_die(const char *format, ...) {
     va_list arguments;
 

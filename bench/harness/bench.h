@@ -66,11 +66,11 @@ void bench_progress(const char *format, ...) __attribute__((format(printf, 1, 2)
  * PostgreSQL a schema bench_PID_NUMBER, in SQLite a file of its own. */
 struct place {
     enum bench_kind kind;
-    bool is_tiny;        /* figures mean nothing: checkpoints and statistics are left out */
+    bool is_tiny; /* figures mean nothing: checkpoints and statistics are left out */
     bool is_boxcar;
     char url[1024];
-    char schema[64];     /* PostgreSQL */
-    char path[1024];     /* SQLite */
+    char schema[64]; /* PostgreSQL */
+    char path[1024]; /* SQLite */
     char directory[1024];
 };
 
@@ -134,8 +134,8 @@ struct latencies {
 };
 #define TENTHS 10
 struct work {
-    size_t goal;  /* messages in all */
-    size_t batch; /* per call */
+    size_t goal;                     /* messages in all */
+    size_t batch;                    /* per call */
     struct latencies *ret_latencies; /* may be NULL; release it with latencies_release() */
     double *ret_tenths;              /* may be NULL: the rate in each tenth of the way */
     double seconds;                  /* stop after this time, goal or not; 0 = the goal must be reached */
@@ -146,8 +146,9 @@ double crew_drain(struct crew *crew, const struct work *work);
 double crew_enqueue(struct crew *crew, const struct work *work);
 double latencies_at(const struct latencies *latencies, double share);
 void latencies_release(struct latencies *latencies);
-/* One claim and ack of up to `batch` messages on each connection, one connection after the other: the first call of a
- * session also reads the catalog and makes plans. Tells what each of them took; release it with latencies_release(). */
+/* One claim and ack of up to `batch` messages on each connection, one connection after the other: the first
+ * call of a session also reads the catalog and makes plans. Tells what each of them took; release it with
+ * latencies_release(). */
 void crew_warm(struct crew *crew, size_t batch, struct latencies *ret_latencies);
 
 /* The figures of one comparison, one pair a round. */

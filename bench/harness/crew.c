@@ -51,8 +51,8 @@ static void note_moved(struct shift *shift, size_t count) {
     size_t before = atomic_fetch_add(&shift->moved, count);
     size_t goal = shift->work->goal;
 
-    for (size_t tenth = before * TENTHS / goal + 1; tenth <= TENTHS && tenth <= (before + count) * TENTHS / goal;
-         tenth++)
+    for (size_t tenth = before * TENTHS / goal + 1;
+         tenth <= TENTHS && tenth <= (before + count) * TENTHS / goal; tenth++)
         shift->marks[tenth] = bench_now();
 }
 
@@ -93,8 +93,8 @@ static void drain_shift(struct member *member) {
         atomic_fetch_sub(&shift->reserved, shift->work->batch - got);
         empty = got == 0 ? empty + 1 : 0;
         if (empty > EMPTY_CLAIMS_MAX)
-            bench_die("%s: only %zu of %zu messages came", shift->crew->side->name, atomic_load(&shift->moved),
-                      shift->work->goal);
+            bench_die("%s: only %zu of %zu messages came", shift->crew->side->name,
+                      atomic_load(&shift->moved), shift->work->goal);
         if (got == 0) { /* all that is there is in others' hands: a worker would nap, too */
             nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
             continue;
@@ -217,7 +217,9 @@ void crew_warm(struct crew *crew, size_t batch, struct latencies *ret_latencies)
 
 double crew_drain(struct crew *crew, const struct work *work) { return run_shift(crew, work, drain_shift); }
 
-double crew_enqueue(struct crew *crew, const struct work *work) { return run_shift(crew, work, enqueue_shift); }
+double crew_enqueue(struct crew *crew, const struct work *work) {
+    return run_shift(crew, work, enqueue_shift);
+}
 
 double latencies_at(const struct latencies *latencies, double share) {
     size_t index = (size_t)(share * (double)latencies->count);

@@ -110,8 +110,8 @@ void join_must_have(const struct place *place, boxcar_join_id join_id, size_t co
 void pile_claim(struct pile *ret_pile, boxcar_store *store, size_t count, size_t batch) {
     boxcar_claimer options = BOXCAR_CLAIMER_INIT;
 
-    *ret_pile =
-        (struct pile){.owner = (boxcar_owner){boxcar_uuid_new()}, .items = bench_alloc(count, sizeof(boxcar_settlement))};
+    *ret_pile = (struct pile){.owner = (boxcar_owner){boxcar_uuid_new()},
+                              .items = bench_alloc(count, sizeof(boxcar_settlement))};
     options.owner = ret_pile->owner;
     options.lease_ms = 10 * (int64_t)BENCH_LEASE_MS;
     while (ret_pile->count < count) {
@@ -164,8 +164,7 @@ static size_t ack_some(void *connection, size_t batch) {
     size_t affected = 0;
 
     me.owner = pile->owner;
-    bench_must(boxcar_ack(acker->store, &me, &pile->items[first], batch, NULL, &affected, &err),
-               "ack", &err);
+    bench_must(boxcar_ack(acker->store, &me, &pile->items[first], batch, NULL, &affected, &err), "ack", &err);
     if (affected != batch)
         bench_die("ack: %zu of %zu messages were acked", affected, batch);
     return batch;

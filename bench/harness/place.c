@@ -37,7 +37,8 @@ static void run_sqlite(const struct place *place, const char *sql) {
     sqlite3 *db = NULL;
     char *message = NULL;
 
-    if (sqlite3_open(place->path, &db) != SQLITE_OK || sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
+    if (sqlite3_open(place->path, &db) != SQLITE_OK ||
+        sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
         bench_die("%s: %s", place->path, message ? message : sqlite3_errmsg(db));
     sqlite3_close(db);
 }
@@ -54,7 +55,8 @@ static void put_into(struct place places[PLACES_MAX], const struct place *place)
 
 static void forget(const struct place *place) {
     for (size_t i = 0; i < PLACES_MAX; i++)
-        if (strcmp(open_places[i].schema, place->schema) == 0 && strcmp(open_places[i].path, place->path) == 0)
+        if (strcmp(open_places[i].schema, place->schema) == 0 &&
+            strcmp(open_places[i].path, place->path) == 0)
             open_places[i].url[0] = '\0';
 }
 
@@ -76,9 +78,11 @@ static void choose_file(struct place *place, const struct bench *b) {
     const char *path = b->url + strlen("sqlite:");
 
     if ((size_t)snprintf(place->directory, sizeof(place->directory) - 64, "%s.XXXXXX", path) >=
-            sizeof(place->directory) - 64 || !mkdtemp(place->directory))
+            sizeof(place->directory) - 64 ||
+        !mkdtemp(place->directory))
         bench_die("cannot make a folder next to %s", path);
-    snprintf(place->path, sizeof(place->path), "%.*s/bench.db", (int)sizeof(place->directory) - 64, place->directory);
+    snprintf(place->path, sizeof(place->path), "%.*s/bench.db", (int)sizeof(place->directory) - 64,
+             place->directory);
     snprintf(place->url, sizeof(place->url), "sqlite:%.*s", (int)sizeof(place->url) - 8, place->path);
 }
 
@@ -185,19 +189,23 @@ static void create_raw_postgres(const struct place *place, const struct place *m
 static void create_raw_sqlite(const struct place *place, const struct place *model) {
     char sql[2048];
 
-    snprintf(sql, sizeof(sql), "pragma journal_mode = wal;"
+    snprintf(sql, sizeof(sql),
+             "pragma journal_mode = wal;"
              "create table queue (id integer primary key autoincrement, owner blob, locked_until integer,"
              " topic text not null, payload text not null);"
              "create index queue_ready on queue (id) where owner is null;"
-             "attach '%.*s' as model", (int)sizeof(sql) - 512, model->path);
+             "attach '%.*s' as model",
+             (int)sizeof(sql) - 512, model->path);
     sqlite3 *db = NULL;
     sqlite3_stmt *find = NULL;
     int rc;
 
     if (sqlite3_open(place->path, &db) != SQLITE_OK || sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK ||
-        sqlite3_prepare_v2(db, "select replace(sql, 'boxcar_message', 'twin') from model.sqlite_master"
-                               " where tbl_name = 'boxcar_message' and type in ('table', 'index')"
-                               " and sql is not null order by type desc", -1, &find, NULL) != SQLITE_OK)
+        sqlite3_prepare_v2(db,
+                           "select replace(sql, 'boxcar_message', 'twin') from model.sqlite_master"
+                           " where tbl_name = 'boxcar_message' and type in ('table', 'index')"
+                           " and sql is not null order by type desc",
+                           -1, &find, NULL) != SQLITE_OK)
         bench_die("%s: %s", place->path, sqlite3_errmsg(db));
     while ((rc = sqlite3_step(find)) == SQLITE_ROW)
         if (sqlite3_exec(db, (const char *)sqlite3_column_text(find, 0), NULL, NULL, NULL) != SQLITE_OK)

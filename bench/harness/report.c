@@ -23,7 +23,9 @@ struct report {
     size_t count;
 };
 
-struct report *report_new(void) { return bench_alloc(1, sizeof(struct report)); }
+struct report *report_new(void) {
+    return bench_alloc(1, sizeof(struct report));
+}
 
 void report_free(struct report *report) { free(report); }
 
@@ -65,9 +67,12 @@ void report_add(struct report *report, const char *name, const char *unit, const
 
 static bool row_is_met(const struct row *row) {
     switch (row->target.kind) {
-    case TARGET_AT_LEAST: return row->ratio >= row->target.ratio;
-    case TARGET_AT_MOST: return row->ratio <= row->target.ratio;
-    case TARGET_NONE: break;
+    case TARGET_AT_LEAST:
+        return row->ratio >= row->target.ratio;
+    case TARGET_AT_MOST:
+        return row->ratio <= row->target.ratio;
+    case TARGET_NONE:
+        break;
     }
     return true;
 }
@@ -105,14 +110,14 @@ static void print_table(const struct report *report, const char *store_kind) {
 }
 
 static json_t *row_as_json(const struct row *row) {
-    json_t *object = json_pack("{s:s, s:s, s:s, s:f, s:f, s:f, s:[f, f]}", "row", row->row, "name", row->name, "unit", row->unit, "ours",
-                               row->ours, "baseline", row->theirs, "ratio", row->ratio, "ratio_range", row->lowest,
-                               row->highest);
+    json_t *object = json_pack("{s:s, s:s, s:s, s:f, s:f, s:f, s:[f, f]}", "row", row->row, "name", row->name,
+                               "unit", row->unit, "ours", row->ours, "baseline", row->theirs, "ratio",
+                               row->ratio, "ratio_range", row->lowest, row->highest);
 
     if (object && row->target.kind != TARGET_NONE)
         json_object_update_new(object, json_pack("{s:f, s:s, s:b}", "target", row->target.ratio, "target_is",
-                                                 row->target.kind == TARGET_AT_LEAST ? "at_least" : "at_most", "ok",
-                                                 row_is_met(row)));
+                                                 row->target.kind == TARGET_AT_LEAST ? "at_least" : "at_most",
+                                                 "ok", row_is_met(row)));
     return object;
 }
 

@@ -37,7 +37,8 @@ static void queue_some(boxcar_coordinator *coordinator, size_t count) {
     message.topic = BOXCAR_STR(BENCH_TOPIC);
     message.payload = bench_payload();
     for (size_t i = 0; i < count; i++)
-        bench_must(boxcar_coordinator_enqueue(coordinator, BOXCAR_OUTBOX, &message, 1, NULL, &err), "queue", &err);
+        bench_must(boxcar_coordinator_enqueue(coordinator, BOXCAR_OUTBOX, &message, 1, NULL, &err), "queue",
+                   &err);
 }
 
 /* A coordinator for each request, as a web service would. */
@@ -144,12 +145,15 @@ static void run(struct bench *b, const struct contest *contest) {
 static void scenario_coordinator(struct bench *b) {
     int threads = b->kind == BENCH_POSTGRES ? 4 : 1;
 
-    run(b, &(struct contest){"coordinator/immediate", "coordinator, immediate", BOXCAR_STRATEGY_IMMEDIATE, 1, true, AT_LEAST(0.8)});
-    run(b,
-        &(struct contest){"coordinator/scoped", "coordinator, scoped x 100", BOXCAR_STRATEGY_SCOPED, threads, false, AT_LEAST(2)});
-    run(b, &(struct contest){"coordinator/interval", "coordinator, interval 100 ms", BOXCAR_STRATEGY_INTERVAL, threads, true,
+    run(b, &(struct contest){"coordinator/immediate", "coordinator, immediate", BOXCAR_STRATEGY_IMMEDIATE, 1,
+                             true, AT_LEAST(0.8)});
+    run(b, &(struct contest){"coordinator/scoped", "coordinator, scoped x 100", BOXCAR_STRATEGY_SCOPED,
+                             threads, false, AT_LEAST(2)});
+    run(b, &(struct contest){"coordinator/interval", "coordinator, interval 100 ms", BOXCAR_STRATEGY_INTERVAL,
+                             threads, true, AT_LEAST(2)});
+    run(b, &(struct contest){"coordinator/size", "coordinator, size 100", BOXCAR_STRATEGY_SIZE, threads, true,
                              AT_LEAST(2)});
-    run(b, &(struct contest){"coordinator/size", "coordinator, size 100", BOXCAR_STRATEGY_SIZE, threads, true, AT_LEAST(2)});
 }
 
-const struct scenario COORDINATOR_SCENARIO = {"enqueue through a coordinator, by each strategy", scenario_coordinator};
+const struct scenario COORDINATOR_SCENARIO = {"enqueue through a coordinator, by each strategy",
+                                              scenario_coordinator};

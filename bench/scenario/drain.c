@@ -24,11 +24,11 @@ struct figures {
     struct pairs latency[LATENCY_SHARES];
 };
 
-/* The log and the plain table, both new, both filled, and each connection with a first claim and ack behind it, before
- * the clock runs. The checkpoint comes before the filling: after it every page that is touched first costs extra WAL,
- * and the plain table would pay for that alone. */
-static void prepare(struct bench *b, const struct contest *contest, struct place places[2], struct crew crews[2],
-                    struct latencies firsts[2]) {
+/* The log and the plain table, both new, both filled, and each connection with a first claim and ack behind
+ * it, before the clock runs. The checkpoint comes before the filling: after it every page that is touched
+ * first costs extra WAL, and the plain table would pay for that alone. */
+static void prepare(struct bench *b, const struct contest *contest, struct place places[2],
+                    struct crew crews[2], struct latencies firsts[2]) {
     size_t filled = contest->messages + (size_t)contest->connections * contest->batch;
 
     place_create_boxcar(&places[0], b);
@@ -73,7 +73,8 @@ static void run_round(struct bench *b, const struct contest *contest, int round,
     }
 }
 
-static void report_ms(struct bench *b, const struct contest *contest, const char *what, const struct pairs *pairs) {
+static void report_ms(struct bench *b, const struct contest *contest, const char *what,
+                      const struct pairs *pairs) {
     char name[64];
 
     snprintf(name, sizeof(name), "%.40s, %s", contest->name, what);
@@ -110,13 +111,15 @@ static void scenario_drain(struct bench *b) {
         {"drain/1x1000", "claim and ack, 1 x 1,000", 100000, 1000, 1, {TARGET_AT_LEAST, 0.8}},
     };
     const struct contest *contests = b->kind == BENCH_POSTGRES ? postgres : sqlite;
-    size_t count = b->kind == BENCH_POSTGRES ? sizeof(postgres) / sizeof(*postgres) : sizeof(sqlite) / sizeof(*sqlite);
+    size_t count =
+        b->kind == BENCH_POSTGRES ? sizeof(postgres) / sizeof(*postgres) : sizeof(sqlite) / sizeof(*sqlite);
 
     for (size_t i = 0; i < count; i++) {
         struct contest contest = contests[i];
 
         contest.connections = bench_connections(b, contest.connections);
-        contest.messages = bench_count(b, contest.messages, (size_t)contest.connections * contest.batch / 4 + 50);
+        contest.messages =
+            bench_count(b, contest.messages, (size_t)contest.connections * contest.batch / 4 + 50);
         run(b, &contest);
     }
 }

@@ -27,8 +27,10 @@ struct figures {
 static void note(struct figures *figures, const double rates[2], struct latencies latencies[2]) {
     pairs_add(&figures->rate, rates[0], rates[1]);
     if (latencies[0].count > 0) {
-        pairs_add(&figures->median_ms, 1e3 * latencies_at(&latencies[0], 0.5), 1e3 * latencies_at(&latencies[1], 0.5));
-        pairs_add(&figures->p99_ms, 1e3 * latencies_at(&latencies[0], 0.99), 1e3 * latencies_at(&latencies[1], 0.99));
+        pairs_add(&figures->median_ms, 1e3 * latencies_at(&latencies[0], 0.5),
+                  1e3 * latencies_at(&latencies[1], 0.5));
+        pairs_add(&figures->p99_ms, 1e3 * latencies_at(&latencies[0], 0.99),
+                  1e3 * latencies_at(&latencies[1], 0.99));
     }
     for (int i = 0; i < 2; i++)
         latencies_release(&latencies[i]);
@@ -95,8 +97,8 @@ static void run(struct bench *b, const struct contest *contest) {
     }
 }
 
-static void run_bulk(struct bench *b, const char *row, const char *name, const struct side *side, size_t batch,
-                     struct target target) {
+static void run_bulk(struct bench *b, const char *row, const char *name, const struct side *side,
+                     size_t batch, struct target target) {
     bool at_once = batch == ALL_AT_ONCE;
     size_t messages = bench_count(b, ALL_AT_ONCE, at_once ? 1000 : batch);
 

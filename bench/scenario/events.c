@@ -124,9 +124,10 @@ static void scenario_events(struct bench *b) {
     size_t bulk = bench_count(b, 100000, 2000);
     const struct contest contests[] = {
         {"events/append-1", "append, 1 x 1", &OWN, bench_count(b, 5000, 50), 1, 1, false},
-        {"events/append-100", many == 4 ? "append, 4 x 100, one stream" : "append, 1 x 100, one stream", &SHARED, bulk, 100, many,
-         false},
-        {"events/append-own-100", many == 4 ? "append, 4 x 100, a stream each" : "append, 1 x 100, a stream each", &OWN, bulk, 100,
+        {"events/append-100", many == 4 ? "append, 4 x 100, one stream" : "append, 1 x 100, one stream",
+         &SHARED, bulk, 100, many, false},
+        {"events/append-own-100",
+         many == 4 ? "append, 4 x 100, a stream each" : "append, 1 x 100, a stream each", &OWN, bulk, 100,
          many, false},
         {"events/follow", "follow, 1 x 1,000", &OWN, bulk, 1000, 1, true},
     };

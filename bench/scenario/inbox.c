@@ -61,7 +61,8 @@ static void deliver(void *connection, size_t count) {
             snprintf(c->ids[i], sizeof(c->ids[i]), "%d %" PRIu64, c->number, c->next);
         c->messages[i].external_id = boxcar_str_of(c->ids[i]);
     }
-    bench_must(boxcar_enqueue_many(c->store, BOXCAR_INBOX, c->messages, count, c->enqueued, &err), "deliver", &err);
+    bench_must(boxcar_enqueue_many(c->store, BOXCAR_INBOX, c->messages, count, c->enqueued, &err), "deliver",
+               &err);
     for (size_t i = 0; i < count; i++)
         if (c->enqueued[i].duplicate != c->again)
             bench_die("inbox: a message was %s", c->again ? "not known" : "known already");
@@ -91,7 +92,8 @@ static void introduce(const struct place *place) {
             bench_known_key(c->ids[i], first + i);
             c->messages[i].external_id = boxcar_str_of(c->ids[i]);
         }
-        bench_must(boxcar_enqueue_many(c->store, BOXCAR_INBOX, c->messages, BATCH_MAX, c->enqueued, &err), "deliver", &err);
+        bench_must(boxcar_enqueue_many(c->store, BOXCAR_INBOX, c->messages, BATCH_MAX, c->enqueued, &err),
+                   "deliver", &err);
     }
     close_courier(c);
 }
@@ -101,13 +103,14 @@ struct contest {
     const char *name;
     const struct side *side;
     const struct side *other; /* the outbox, or raw SQL */
-    size_t messages; /* in each round */
+    size_t messages;          /* in each round */
     size_t batch;
     int connections;
     struct target target;
 };
 
-static void open_sides(struct bench *b, const struct contest *contest, struct place places[2], struct crew crews[2]) {
+static void open_sides(struct bench *b, const struct contest *contest, struct place places[2],
+                       struct crew crews[2]) {
     place_create_boxcar(&places[0], b);
     introduce(&places[0]);
     if (contest->other == &SIDE_BOXCAR) {
@@ -136,7 +139,8 @@ static void run(struct bench *b, const struct contest *contest) {
         place_checkpoint(&places[1]);
         for (int turn = 0; turn < 2; turn++) {
             int i = (round + 1 + turn) % 2;
-            rate[i] = crew_enqueue(&crews[i], &(struct work){.goal = contest->messages, .batch = contest->batch});
+            rate[i] =
+                crew_enqueue(&crews[i], &(struct work){.goal = contest->messages, .batch = contest->batch});
         }
         if (round >= 0)
             pairs_add(&rates, rate[0], rate[1]);
@@ -157,12 +161,12 @@ static void scenario_inbox(struct bench *b) {
     const struct side *raw_known = postgres ? &SIDE_ON_CONFLICT_KNOWN : &SIDE_BOXCAR;
     size_t single = bench_count(b, postgres ? 8000 : 2000, 50), bulk = bench_count(b, 40000, 400);
     const struct contest contests[] = {
-        {"inbox/new", postgres ? "inbox enqueue, 4 x 1" : "inbox enqueue, 1 x 1", &SIDE_NEW, raw_new, single, 1, many,
-         target_of(b, AT_LEAST(0.6), NO_TARGET)},
-        {"inbox/known", postgres ? "inbox duplicates, 4 x 1" : "inbox duplicates, 1 x 1", &SIDE_AGAIN, raw_known,
-         single, 1, many, target_of(b, AT_LEAST(0.8), NO_TARGET)},
-        {"inbox/new-100", postgres ? "inbox enqueue, 4 x 100" : "inbox enqueue, 1 x 100", &SIDE_NEW, &SIDE_BOXCAR,
-         bulk, 100, many, target_of(b, AT_LEAST(0.8), NO_TARGET)},
+        {"inbox/new", postgres ? "inbox enqueue, 4 x 1" : "inbox enqueue, 1 x 1", &SIDE_NEW, raw_new, single,
+         1, many, target_of(b, AT_LEAST(0.6), NO_TARGET)},
+        {"inbox/known", postgres ? "inbox duplicates, 4 x 1" : "inbox duplicates, 1 x 1", &SIDE_AGAIN,
+         raw_known, single, 1, many, target_of(b, AT_LEAST(0.8), NO_TARGET)},
+        {"inbox/new-100", postgres ? "inbox enqueue, 4 x 100" : "inbox enqueue, 1 x 100", &SIDE_NEW,
+         &SIDE_BOXCAR, bulk, 100, many, target_of(b, AT_LEAST(0.8), NO_TARGET)},
         {"inbox/known-100", postgres ? "inbox duplicates, 4 x 100" : "inbox duplicates, 1 x 100", &SIDE_AGAIN,
          &SIDE_BOXCAR, bulk, 100, many, NO_TARGET},
     };
@@ -171,4 +175,5 @@ static void scenario_inbox(struct bench *b) {
         run(b, &contests[i]);
 }
 
-const struct scenario INBOX_SCENARIO = {"inbox: storing a message with its key, and duplicates", scenario_inbox};
+const struct scenario INBOX_SCENARIO = {"inbox: storing a message with its key, and duplicates",
+                                        scenario_inbox};

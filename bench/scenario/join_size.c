@@ -86,8 +86,8 @@ static void show(boxcar_store *store, boxcar_join_id join_id) {
     boxcar_error err = BOXCAR_ERROR_INIT;
 
     bench_must(boxcar_join_find(store, join_id, &list, &err), "join find", &err);
-    bench_must(boxcar_join_member_page(store, join_id, (boxcar_message_id){0}, PAGE, &members, &err), "members",
-               &err);
+    bench_must(boxcar_join_member_page(store, join_id, (boxcar_message_id){0}, PAGE, &members, &err),
+               "members", &err);
     if (members->count != PAGE)
         bench_die("a page of %zu members", members->count);
     boxcar_list_free(list);

@@ -179,8 +179,9 @@ static void *ack_singles(void *argument) {
         size_t affected = 0;
 
         me.owner = single->pile.owner;
-        bench_must(boxcar_ack(single->store, &me, &single->pile.items[single->acked], 1, NULL, &affected, &err),
-                   "ack", &err);
+        bench_must(
+            boxcar_ack(single->store, &me, &single->pile.items[single->acked], 1, NULL, &affected, &err),
+            "ack", &err);
         if (affected != 1)
             bench_die("a message was not acked");
     }
@@ -265,4 +266,5 @@ static void scenario_joins(struct bench *b) {
     bench_join_size(b);
 }
 
-const struct scenario JOINS_SCENARIO = {"joins: members, messages outside, a million steps, reading", scenario_joins};
+const struct scenario JOINS_SCENARIO = {"joins: members, messages outside, a million steps, reading",
+                                        scenario_joins};

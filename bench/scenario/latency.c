@@ -1,5 +1,5 @@
-/* Milliseconds from enqueue to ack at a steady rate: `boxcar worker` with the handler `discard`, against NOTIFY
- * alone; in SQLite, which has no NOTIFY, against fixed times. */
+/* Milliseconds from enqueue to ack at a steady rate: `boxcar worker` with the handler `discard`, against
+ * NOTIFY alone; in SQLite, which has no NOTIFY, against fixed times. */
 #include <signal.h>
 #include <stdlib.h>
 
@@ -59,7 +59,8 @@ static void enqueue_steadily(const struct place *place, size_t messages) {
 }
 
 static void run_boxcar(struct bench *b, size_t messages, double *ret_ms) {
-    static const char *const arguments[] = {"worker", "--log-level", "error", "--handler", BENCH_TOPIC "=discard", NULL};
+    static const char *const arguments[] = {"worker",    "--log-level",          "error",
+                                            "--handler", BENCH_TOPIC "=discard", NULL};
     struct place place;
     size_t count;
     pid_t pid;

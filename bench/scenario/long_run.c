@@ -31,7 +31,8 @@ static void run_snapshot(struct bench *b, const struct side *side, const struct 
 
     crew_open(&crew, side, place, CONNECTIONS);
     crew_fill(&crew, messages / 20 + 1);
-    crew_drain(&crew, &(struct work){.goal = messages / 20, .batch = BATCH}); /* plans are made, caches warm */
+    crew_drain(&crew,
+               &(struct work){.goal = messages / 20, .batch = BATCH}); /* plans are made, caches warm */
     place_checkpoint(place);
     holder = hold_snapshot(b->url);
     crew_fill(&crew, messages);
@@ -72,8 +73,8 @@ static double stretch(struct crew *crew, size_t messages) {
 }
 
 /* Short stretches of the two in turn, so that whatever else the machine does meets both. */
-static void run_backlog(struct bench *b, const struct side *side, struct place *const places[2], int connections,
-                        struct pairs *ret_pairs) {
+static void run_backlog(struct bench *b, const struct side *side, struct place *const places[2],
+                        int connections, struct pairs *ret_pairs) {
     size_t small = bench_count(b, BACKLOG_SMALL, 400), large = bench_count(b, BACKLOG_LARGE, 4000);
     int stretches = 4 * b->rounds < BACKLOG_STRETCHES ? 4 * b->rounds : BACKLOG_STRETCHES;
     struct crew crews[2];
@@ -114,5 +115,7 @@ static void scenario_backlog(struct bench *b) {
     place_remove(&small);
 }
 
-const struct scenario SNAPSHOT_SCENARIO = {"drain while somebody holds an old snapshot (PostgreSQL)", scenario_snapshot};
-const struct scenario BACKLOG_SCENARIO = {"drain with a million waiting, against ten thousand", scenario_backlog};
+const struct scenario SNAPSHOT_SCENARIO = {"drain while somebody holds an old snapshot (PostgreSQL)",
+                                           scenario_snapshot};
+const struct scenario BACKLOG_SCENARIO = {"drain with a million waiting, against ten thousand",
+                                          scenario_backlog};

@@ -84,8 +84,8 @@ static double peak_mib(void) {
 }
 
 /* Places are the parent's to remove, hence _exit. */
-static _Noreturn void run_child(void (*act)(const struct place *, size_t), const struct place *place, size_t size,
-                                int out) {
+static _Noreturn void run_child(void (*act)(const struct place *, size_t), const struct place *place,
+                                size_t size, int out) {
     double peak;
 
     act(place, size);
@@ -93,7 +93,8 @@ static _Noreturn void run_child(void (*act)(const struct place *, size_t), const
     _exit(write(out, &peak, sizeof(peak)) == (ssize_t)sizeof(peak) ? 0 : 1);
 }
 
-static double peak_of_child(void (*act)(const struct place *, size_t), const struct place *place, size_t size) {
+static double peak_of_child(void (*act)(const struct place *, size_t), const struct place *place,
+                            size_t size) {
     int ends[2], status = 1;
     double peak = 0;
     pid_t child;
@@ -103,7 +104,8 @@ static double peak_of_child(void (*act)(const struct place *, size_t), const str
     if (child == 0)
         run_child(act, place, size, ends[1]);
     close(ends[1]);
-    if (read(ends[0], &peak, sizeof(peak)) != (ssize_t)sizeof(peak) || waitpid(child, &status, 0) != child || status != 0)
+    if (read(ends[0], &peak, sizeof(peak)) != (ssize_t)sizeof(peak) || waitpid(child, &status, 0) != child ||
+        status != 0)
         bench_die("the big message did not make it");
     close(ends[0]);
     return peak;
@@ -111,7 +113,8 @@ static double peak_of_child(void (*act)(const struct place *, size_t), const str
 
 static void scenario_payload(struct bench *b) {
     size_t size = (size_t)(PAYLOAD_MIB * MIB * (b->scale < 1 ? b->scale : 1));
-    struct target target = b->scale < 1 ? NO_TARGET : AT_MOST(4); /* a small one drowns in the program itself */
+    struct target target =
+        b->scale < 1 ? NO_TARGET : AT_MOST(4); /* a small one drowns in the program itself */
     struct pairs enqueue = {0}, claim = {0};
     struct place place;
 

@@ -158,4 +158,5 @@ static void scenario_services(struct bench *b) {
     run(b, "services/10", "ten services, a topic each, against one", 10, AT_LEAST(0.6));
 }
 
-const struct scenario SERVICES_SCENARIO = {"services with topics of their own on one store (PostgreSQL)", scenario_services};
+const struct scenario SERVICES_SCENARIO = {"services with topics of their own on one store (PostgreSQL)",
+                                           scenario_services};

@@ -38,9 +38,8 @@ static void get_up(PGconn *sitters[SITTERS]) {
 }
 
 static double drain(struct bench *b, bool beside_sitters, size_t messages) {
-    struct work work = {.goal = messages,
-                        .batch = BATCH,
-                        .seconds = b->scale < 0.1 ? SECONDS_MAX_TINY : SECONDS_MAX};
+    struct work work = {
+        .goal = messages, .batch = BATCH, .seconds = b->scale < 0.1 ? SECONDS_MAX_TINY : SECONDS_MAX};
     PGconn *sitters[SITTERS];
     struct place place;
     struct crew crew;
@@ -77,4 +76,5 @@ static void scenario_sitters(struct bench *b) {
     report_add(b->report, "drain 4 x 100 beside 8 claiming transactions", "msg/s", &rates, AT_LEAST(0.9));
 }
 
-const struct scenario SITTERS_SCENARIO = {"drain while 8 sessions sit in transactions in which they claimed (PostgreSQL)", scenario_sitters};
+const struct scenario SITTERS_SCENARIO = {
+    "drain while 8 sessions sit in transactions in which they claimed (PostgreSQL)", scenario_sitters};

@@ -1,5 +1,5 @@
-/* How big the tables are after a million messages that were enqueued, claimed and acked: before upkeep and after
- * one round of it. */
+/* How big the tables are after a million messages that were enqueued, claimed and acked: before upkeep and
+ * after one round of it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +19,11 @@ struct table {
 
 /* The biggest tables with their indexes, largest first. Partitions count as their parent. */
 static const char SIZES[] =
-    "select coalesce(p.relname, c.relname) as name, sum(pg_total_relation_size(c.oid)) as size from pg_class c"
+    "select coalesce(p.relname, c.relname) as name, sum(pg_total_relation_size(c.oid)) as size from pg_class "
+    "c"
     " left join pg_inherits i on i.inhrelid = c.oid left join pg_class p on p.oid = i.inhparent"
-    " where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' group by 1 order by 2 desc, 1";
+    " where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' group by 1 order by 2 desc, "
+    "1";
 
 static size_t read_before(PGconn *pg, struct table tables[SHOWN_MAX]) {
     PGresult *result = pg_expect(pg, PQexec(pg, SIZES), PGRES_TUPLES_OK, SIZES);
@@ -47,7 +49,8 @@ static void read_after(PGconn *pg, struct table *tables, size_t count) {
 
 static double size_of_all(PGconn *pg) {
     return pg_number(pg, "select sum(pg_total_relation_size(oid)) from pg_class"
-                         " where relnamespace = current_schema()::regnamespace and relkind = 'r'") / MIB;
+                         " where relnamespace = current_schema()::regnamespace and relkind = 'r'") /
+           MIB;
 }
 
 static void use(const struct place *place, size_t messages) {
@@ -105,4 +108,5 @@ static void scenario_sizes(struct bench *b) {
     place_remove(&place);
 }
 
-const struct scenario SIZES_SCENARIO = {"table sizes after a million messages and one upkeep (PostgreSQL)", scenario_sizes};
+const struct scenario SIZES_SCENARIO = {"table sizes after a million messages and one upkeep (PostgreSQL)",
+                                        scenario_sizes};

@@ -168,8 +168,7 @@ static void bench_million(struct bench *b) {
         return;
     few_rounds.rounds = b->rounds < 2 ? b->rounds : 2;
     compare(&few_rounds, "a million streams", loads, &figures);
-    report_add(b->report, "claim and ack 50 of 1,000,000 / 10,000, p50", "ms", &figures.p50,
-               AT_MOST(5));
+    report_add(b->report, "claim and ack 50 of 1,000,000 / 10,000, p50", "ms", &figures.p50, AT_MOST(5));
     report_add(b->report, "  p99", "ms", &figures.p99, NO_TARGET);
     report_add(b->report, "  the first claim, against 50 ms", "ms", &figures.firsts, AT_MOST(1));
 }

@@ -1,9 +1,9 @@
 /* WAL bytes a message, by path and by step. Each path has a store of its own. The steps are compared with the
- * plain table's, claimed and deleted as many at a time; the sum with 1,000 bytes. Purging has no opponent: the
- * plain table keeps no history.
+ * plain table's, claimed and deleted as many at a time; the sum with 1,000 bytes. Purging has no opponent:
+ * the plain table keeps no history.
  *
- * No checkpoint comes before the steps: the pages are new, so that no whole page is written. Upkeep that others do
- * on the server at the same time counts as well; on one of its own there is none but autovacuum. */
+ * No checkpoint comes before the steps: the pages are new, so that no whole page is written. Upkeep that
+ * others do on the server at the same time counts as well; on one of its own there is none but autovacuum. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,9 @@ struct path {
 };
 
 /* Bytes of WAL since the cluster began. */
-static double wal_now(PGconn *pg) { return pg_number(pg, "select pg_current_wal_insert_lsn() - '0/0'::pg_lsn"); }
+static double wal_now(PGconn *pg) {
+    return pg_number(pg, "select pg_current_wal_insert_lsn() - '0/0'::pg_lsn");
+}
 
 static void enqueue_outbox(boxcar_store *store, const struct path *path, boxcar_join_id join_id, size_t first,
                            size_t count) {
@@ -40,7 +42,8 @@ static void enqueue_outbox(boxcar_store *store, const struct path *path, boxcar_
         messages[i].topic = BOXCAR_STR(BENCH_TOPIC);
         messages[i].payload = bench_payload();
         messages[i].join_id = join_id;
-        snprintf(keys[i], sizeof(keys[i]), "key-%zu", path->streamed ? (first + i) / STREAM_LENGTH : first + i);
+        snprintf(keys[i], sizeof(keys[i]), "key-%zu",
+                 path->streamed ? (first + i) / STREAM_LENGTH : first + i);
         if (path->streamed)
             messages[i].stream = boxcar_str_of(keys[i]);
         if (path->keyed)
@@ -132,8 +135,7 @@ static void claim(boxcar_store *store, const struct path *path, struct claimed *
             bench_die("only %zu of %zu messages came", claimed->count, messages);
         note_claim(claimed, list);
         if (path->streamed)
-            ack_some(store, path, claimed, claimed->count - list->count,
-                     list->count);
+            ack_some(store, path, claimed, claimed->count - list->count, list->count);
         boxcar_list_free(list);
     }
 }
@@ -153,14 +155,16 @@ static void purge(boxcar_store *store) {
     boxcar_error err = BOXCAR_ERROR_INIT;
 
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
-        bench_must(boxcar_setting_write(store, boxcar_str_of(settings[i]), BOXCAR_STR("0s"), &err), "setting", &err);
+        bench_must(boxcar_setting_write(store, boxcar_str_of(settings[i]), BOXCAR_STR("0s"), &err), "setting",
+                   &err);
     do
         bench_must(boxcar_maintenance_run(store, &maintenance, &err), "maintain", &err);
     while (maintenance.more);
 }
 
 /* Bytes a message of each step. */
-static void measure_boxcar(struct bench *b, const struct path *path, size_t messages, double ret_bytes[STEPS]) {
+static void measure_boxcar(struct bench *b, const struct path *path, size_t messages,
+                           double ret_bytes[STEPS]) {
     struct claimed claimed = {.owner = (boxcar_owner){boxcar_uuid_new()},
                               .items = bench_alloc(messages, sizeof(boxcar_settlement)),
                               .sizes = bench_alloc(messages, sizeof(size_t))};
@@ -191,7 +195,8 @@ static void measure_boxcar(struct bench *b, const struct path *path, size_t mess
 }
 
 /* The plain table's steps one after the other. */
-static void use_plain(PGconn *pg, const struct place *raw, size_t batch, size_t messages, double ret_marks[STEPS]) {
+static void use_plain(PGconn *pg, const struct place *raw, size_t batch, size_t messages,
+                      double ret_marks[STEPS]) {
     void *connection = SIDE_POSTGRES_QUEUE.open(raw);
     char sql[256];
 
@@ -204,7 +209,8 @@ static void use_plain(PGconn *pg, const struct place *raw, size_t batch, size_t 
     ret_marks[CLAIM] = wal_now(pg);
     snprintf(sql, sizeof(sql),
              "update queue set owner = gen_random_uuid(), locked_until = now() where id in"
-             " (select id from queue where owner is null order by id limit %zu for update skip locked)", batch);
+             " (select id from queue where owner is null order by id limit %zu for update skip locked)",
+             batch);
     for (size_t done = 0; done < messages; done += batch)
         pg_run(pg, sql);
     ret_marks[ACK] = wal_now(pg);
@@ -272,7 +278,10 @@ static void scenario_wal(struct bench *b) {
     static const struct path paths[] = {
         {.row = "wal/single", .name = "1 at a time", .batch = 1, .target = {TARGET_AT_MOST, 1}},
         {.row = "wal/batched", .name = "1,000 at a time", .batch = 1000},
-        {.row = "wal/streamed", .name = "streamed, 1,000", .batch = 1000, .streamed = true,
+        {.row = "wal/streamed",
+         .name = "streamed, 1,000",
+         .batch = 1000,
+         .streamed = true,
          .target = {TARGET_AT_MOST, 1.024}},
         {.row = "wal/keyed", .name = "keyed, 1", .batch = 1, .keyed = true},
         {.row = "wal/inbox", .name = "inbox, 1", .batch = 1, .inbox = true},

@@ -23,8 +23,9 @@ static void fill(struct place *place, size_t messages) {
 
 /* From the start of the process to its end: connecting and looking whether it is done included. */
 static double drain(const struct place *place, const char *handler, size_t messages, double *ret_memory) {
-    const char *const arguments[] = {"worker",        "--log-level", "error",        "--drain", "--handler", handler,
-                                     "--concurrency", "4",           "--batch-size", "1000",    "--poll",    "20ms", NULL};
+    const char *const arguments[] = {"worker", "--log-level",   "error", "--drain",      "--handler",
+                                     handler,  "--concurrency", "4",     "--batch-size", "1000",
+                                     "--poll", "20ms",          NULL};
     double started = bench_now();
     double memory = program_end(program_start(place, arguments, false), 0);
 
@@ -113,7 +114,8 @@ static void run_exec(struct bench *b) {
 
 /* It waits for another topic, so it never wakes. */
 static void run_sleeper(struct bench *b) {
-    static const char *const arguments[] = {"worker", "--log-level", "error", "--handler", "bench.other=discard", NULL};
+    static const char *const arguments[] = {"worker",    "--log-level",         "error",
+                                            "--handler", "bench.other=discard", NULL};
     size_t messages = bench_count(b, 12000, 200);
     struct pairs pairs = {0};
     struct place place;

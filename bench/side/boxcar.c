@@ -9,7 +9,7 @@ struct connection {
     boxcar_new_message *messages;
     boxcar_enqueued *enqueued;
     boxcar_settlement *settlements;
-    size_t room; /* in each of them: as much as was needed so far, since sixty connections add up */
+    size_t room;   /* in each of them: as much as was needed so far, since sixty connections add up */
     uint64_t seen; /* keeps the compiler from skipping the look at each message */
 };
 
@@ -55,7 +55,8 @@ static void enqueue(void *connection, size_t count) {
     boxcar_error err = BOXCAR_ERROR_INIT;
 
     make_room(c, count);
-    bench_must(boxcar_enqueue_many(c->store, BOXCAR_OUTBOX, c->messages, count, c->enqueued, &err), "enqueue", &err);
+    bench_must(boxcar_enqueue_many(c->store, BOXCAR_OUTBOX, c->messages, count, c->enqueued, &err), "enqueue",
+               &err);
 }
 
 static void enqueue_one(void *connection) {
@@ -63,7 +64,8 @@ static void enqueue_one(void *connection) {
     boxcar_error err = BOXCAR_ERROR_INIT;
 
     make_room(c, 1);
-    bench_must(boxcar_enqueue(c->store, BOXCAR_OUTBOX, &c->messages[0], &c->enqueued[0], &err), "enqueue", &err);
+    bench_must(boxcar_enqueue(c->store, BOXCAR_OUTBOX, &c->messages[0], &c->enqueued[0], &err), "enqueue",
+               &err);
 }
 
 static void ack(struct connection *c, size_t count) {

@@ -60,8 +60,11 @@ static bool insert(struct connection *c, const char *external_id) {
 static void *open_by_id(const struct place *place) {
     struct connection *c = open_pg(place);
 
-    prepare(c, "insert into twin (message_id, box, lane, created_at, topic, payload) values ($1, 0, 0, now(), $2, $3)"
-               " on conflict (message_id) do nothing returning work_id", 3);
+    prepare(c,
+            "insert into twin (message_id, box, lane, created_at, topic, payload) values ($1, 0, 0, now(), "
+            "$2, $3)"
+            " on conflict (message_id) do nothing returning work_id",
+            3);
     return c;
 }
 
@@ -75,9 +78,11 @@ static void insert_by_id(void *connection) {
 static void *open_by_key(const struct place *place) {
     struct connection *c = open_pg(place);
 
-    prepare(c, "insert into keyed (message_id, box, lane, created_at, topic, payload, source, external_id)"
-               " values ($1, 1, 0, now(), $2, $3, 'bench', $4)"
-               " on conflict (source, external_id) do nothing returning work_id", 4);
+    prepare(c,
+            "insert into keyed (message_id, box, lane, created_at, topic, payload, source, external_id)"
+            " values ($1, 1, 0, now(), $2, $3, 'bench', $4)"
+            " on conflict (source, external_id) do nothing returning work_id",
+            4);
     return c;
 }
 
@@ -114,4 +119,5 @@ void on_conflict_introduce(const struct place *place) {
 
 const struct side SIDE_ON_CONFLICT = {"on conflict", open_by_id, close_pg, NULL, insert_by_id, NULL};
 const struct side SIDE_ON_CONFLICT_NEW = {"on conflict, new", open_by_key, close_pg, NULL, insert_new, NULL};
-const struct side SIDE_ON_CONFLICT_KNOWN = {"on conflict, known", open_by_key, close_pg, NULL, insert_known, NULL};
+const struct side SIDE_ON_CONFLICT_KNOWN = {"on conflict, known", open_by_key, close_pg, NULL,
+                                            insert_known,         NULL};

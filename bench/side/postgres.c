@@ -35,7 +35,9 @@ static PGresult *expect(struct connection *c, PGresult *result, ExecStatusType k
     return result;
 }
 
-static void run(struct connection *c, const char *sql) { PQclear(expect(c, PQexec(c->pg, sql), PGRES_COMMAND_OK, sql)); }
+static void run(struct connection *c, const char *sql) {
+    PQclear(expect(c, PQexec(c->pg, sql), PGRES_COMMAND_OK, sql));
+}
 
 static void prepare(struct connection *c, const char *name, const char *sql, int count, const Oid *types) {
     PQclear(expect(c, PQprepare(c->pg, name, sql, count, types), PGRES_COMMAND_OK, sql));
@@ -49,11 +51,12 @@ static void prepare_claim(struct connection *c, size_t batch) {
         return;
     if (c->prepared_batch > 0)
         run(c, "deallocate claim");
-    snprintf(sql, sizeof(sql),
-             "update queue set owner = $1, locked_until = clock_timestamp() + interval '10 minutes' where id in"
-             " (select id from queue where owner is null order by id limit %zu for update skip locked)"
-             " returning id, topic, payload",
-             batch);
+    snprintf(
+        sql, sizeof(sql),
+        "update queue set owner = $1, locked_until = clock_timestamp() + interval '10 minutes' where id in"
+        " (select id from queue where owner is null order by id limit %zu for update skip locked)"
+        " returning id, topic, payload",
+        batch);
     prepare(c, "claim", sql, 1, (Oid[]){UUID_OID});
     c->prepared_batch = batch;
 }
@@ -75,7 +78,8 @@ static void *open_raw(const struct place *place, bool is_twin) {
                 " values ($1, 0, 0, now(), $2, $3)",
                 3, (Oid[]){UUID_OID, TEXT_OID, TEXT_OID});
     else
-        prepare(c, "insert", "insert into queue (topic, payload) values ($1, $2)", 2, (Oid[]){TEXT_OID, TEXT_OID});
+        prepare(c, "insert", "insert into queue (topic, payload) values ($1, $2)", 2,
+                (Oid[]){TEXT_OID, TEXT_OID});
     prepare(c, "ack", "delete from queue where id = any($1)", 1, (Oid[]){INT8_ARRAY_OID});
     return c;
 }
@@ -111,7 +115,9 @@ static char *put_int(char *at, uint64_t value, size_t size) {
     return put(at, (const char *)&big + 8 - size, size);
 }
 
-static char *put_field(char *at, const void *data, size_t size) { return put(put_int(at, size, 4), data, size); }
+static char *put_field(char *at, const void *data, size_t size) {
+    return put(put_int(at, size, 4), data, size);
+}
 
 static char *put_int_field(char *at, uint64_t value, size_t size) {
     return put_int(put_int(at, size, 4), value, size);
@@ -143,8 +149,9 @@ static char *put_row(const struct connection *c, char *at) {
 static void copy(void *connection, size_t count) {
     static const char header[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\0";
     struct connection *c = connection;
-    const char *sql = c->is_twin ? "copy twin (message_id, box, lane, created_at, topic, payload) from stdin binary"
-                                 : "copy queue (topic, payload) from stdin binary";
+    const char *sql = c->is_twin
+                          ? "copy twin (message_id, box, lane, created_at, topic, payload) from stdin binary"
+                          : "copy queue (topic, payload) from stdin binary";
     char *start = room(c, sizeof(header) + 2 + count * ROW_MAX);
     char *at = put(start, header, sizeof(header) - 1);
 
@@ -181,7 +188,8 @@ static void delete_claimed(struct connection *c, const PGresult *claimed, int co
     for (int i = 0; i < count; i++)
         at = put_field(at, PQgetvalue(claimed, i, 0), 8);
     length = (int)(at - start);
-    result = expect(c, PQexecPrepared(c->pg, "ack", 1, &value, &length, (int[]){1}, 1), PGRES_COMMAND_OK, "ack");
+    result =
+        expect(c, PQexecPrepared(c->pg, "ack", 1, &value, &length, (int[]){1}, 1), PGRES_COMMAND_OK, "ack");
     if (atoi(PQcmdTuples(result)) != count)
         bench_die("raw ack: %s of %d rows", PQcmdTuples(result), count);
     PQclear(result);

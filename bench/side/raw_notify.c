@@ -82,10 +82,12 @@ void raw_notify_run(const struct place *place, size_t messages, double rate, dou
     pg_run(l.pg, "create table notified (id bigint generated always as identity primary key,"
                  " sent_at timestamptz not null default now(), payload text not null)");
     pg_run(l.pg, "listen bench_notified");
-    prepare(l.pg, "take", "delete from notified where id in (select id from notified order by id limit 100"
-                          " for update skip locked) returning extract(epoch from now() - sent_at) * 1000");
-    prepare(pg, "send", "with row as (insert into notified (payload) values ($1) returning 1)"
-                        " select pg_notify('bench_notified', '') from row");
+    prepare(l.pg, "take",
+            "delete from notified where id in (select id from notified order by id limit 100"
+            " for update skip locked) returning extract(epoch from now() - sent_at) * 1000");
+    prepare(pg, "send",
+            "with row as (insert into notified (payload) values ($1) returning 1)"
+            " select pg_notify('bench_notified', '') from row");
     if (pthread_create(&l.thread, NULL, run_listener, &l) != 0)
         bench_die("cannot start a thread");
     send_steadily(pg, messages, rate);

@@ -74,8 +74,8 @@ static void enqueue(void *connection, size_t count) {
 
     make_json(c, count);
     value = c->json;
-    result = pg_expect(c->pg, PQexecPrepared(c->pg, "enqueue_many", 1, &value, NULL, NULL, 0), PGRES_TUPLES_OK,
-                       "enqueue_many");
+    result = pg_expect(c->pg, PQexecPrepared(c->pg, "enqueue_many", 1, &value, NULL, NULL, 0),
+                       PGRES_TUPLES_OK, "enqueue_many");
     if ((size_t)PQntuples(result) != count)
         bench_die("enqueue_many: %d of %zu messages", PQntuples(result), count);
     PQclear(result);

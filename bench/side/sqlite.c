@@ -56,8 +56,8 @@ static void *open_raw(const struct place *place, bool is_twin) {
     c->owner.uuid = boxcar_uuid_new();
     must(c, sqlite3_open_v2(place->path, &c->db, flags, NULL), SQLITE_OK, "open");
     sqlite3_busy_timeout(c->db, BUSY_TIMEOUT_MS);
-    must(c, sqlite3_exec(c->db, "pragma journal_mode = wal; pragma synchronous = full", NULL, NULL, NULL), SQLITE_OK,
-         "pragma");
+    must(c, sqlite3_exec(c->db, "pragma journal_mode = wal; pragma synchronous = full", NULL, NULL, NULL),
+         SQLITE_OK, "pragma");
     prepare_all(c);
     return c;
 }

@@ -2,8 +2,8 @@
  *
  * Each order is a stream of changes. The changes of an order are handled in order, and no order waits for
  * another. Each round of the loop is one flush and one round trip. It sends the results of the last round and
- * the messages that follow from them, and brings the next work back. The third change of order 2 is refused for
- * good; the later changes go on without it.
+ * the messages that follow from them, and brings the next work back. The third change of order 2 is refused
+ * for good; the later changes go on without it.
  *
  *   ordered_coordinator sqlite:orders.db
  *   ordered_coordinator postgres:///shop
@@ -66,7 +66,8 @@ static boxcar_verdict on_change(void *context, boxcar_delivery *delivery) {
     next.stream = message->stream;
     boxcar_uuid_format(message->message_id.uuid, id);
     snprintf(key, sizeof(key), "mail about %s", id);
-    next.key = boxcar_str_of(key); /* if this is handled again after a crash, the next message is still enqueued once */
+    next.key = boxcar_str_of(
+        key); /* if this is handled again after a crash, the next message is still enqueued once */
     if (boxcar_coordinator_enqueue(coordinator, BOXCAR_OUTBOX, &next, 1, NULL, &err) != BOXCAR_OK) {
         boxcar_delivery_set_error(delivery, boxcar_str_of(err.message));
         return BOXCAR_VERDICT_RETRY;
@@ -116,8 +117,8 @@ static void handle_orders(const boxcar_store_options *store) {
             die("flush", &err); /* a service would try again: nothing is lost */
         add_up(&count, flush);
         found = flush->claimed[BOXCAR_OUTBOX]->count > 0;
-        if (boxcar_ordered_run(flush->claimed[BOXCAR_OUTBOX], NULL, on_change, coordinator,
-                               &results, &err) != BOXCAR_OK ||
+        if (boxcar_ordered_run(flush->claimed[BOXCAR_OUTBOX], NULL, on_change, coordinator, &results, &err) !=
+                BOXCAR_OK ||
             boxcar_ordered_settle(coordinator, results, NULL, &err) != BOXCAR_OK)
             die("handle", &err);
         boxcar_ordered_results_free(results);

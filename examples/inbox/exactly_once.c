@@ -3,8 +3,8 @@
  * A payment service calls us three times for each payment. There are two ways to book each payment exactly
  * once. Both use a connection of the program, which it lends to Boxcar:
  *
- * - A large payment becomes a message of the inbox. The claimer books it and acks it in one transaction. The first
- *   try is "killed" after it has booked: nothing of it is left, and the message comes again.
+ * - A large payment becomes a message of the inbox. The claimer books it and acks it in one transaction. The
+ * first try is "killed" after it has booked: nothing of it is left, and the message comes again.
  * - A small payment is booked at once. In the transaction that books it, accept says whether it is new.
  *
  *   inbox_exactly_once sqlite:bank.db
@@ -123,7 +123,8 @@ static void handle(struct bank *bank, const boxcar_claimer *me, const boxcar_mes
     book(bank, atoi(cents));
     if (dies) { /* the same as a kill */
         run(bank, "rollback");
-        must(boxcar_settle(bank->store, me, BOXCAR_ABANDON, &settlement, 1, NULL, NULL, &err), &err, "abandon");
+        must(boxcar_settle(bank->store, me, BOXCAR_ABANDON, &settlement, 1, NULL, NULL, &err), &err,
+             "abandon");
         printf("%.*s: died after booking\n", (int)message->external_id.len, message->external_id.data);
         return;
     }
@@ -201,7 +202,8 @@ int main(int argc, char **argv) {
             work(&bank);
     }
     cents = run(&bank, "select cents from example_account");
-    printf("balance: %lld.%02lld, %s\n", cents / 100, cents % 100, cents == expected ? "each payment once" : "wrong");
+    printf("balance: %lld.%02lld, %s\n", cents / 100, cents % 100,
+           cents == expected ? "each payment once" : "wrong");
     boxcar_store_close(bank.store);
     sqlite3_close(bank.db);
     PQfinish(bank.conn);

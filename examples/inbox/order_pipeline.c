@@ -1,9 +1,9 @@
 /* inbox_order_pipeline STORE: from a message that comes in to a message that goes out, in one transaction.
  *
- * A shop sends us each order twice. The inbox keeps one of each. The handler changes a row of the program's own
- * table, appends an event to the history of the customer, and enqueues a message for the warehouse. All this and the
- * ack are one transaction, on the store's connection. Every handler fails once after it has done everything, and
- * nothing of that is left.
+ * A shop sends us each order twice. The inbox keeps one of each. The handler changes a row of the program's
+ * own table, appends an event to the history of the customer, and enqueues a message for the warehouse. All
+ * this and the ack are one transaction, on the store's connection. Every handler fails once after it has done
+ * everything, and nothing of that is left.
  *
  *   order_pipeline sqlite:orders.db
  *   order_pipeline postgres:///shop
@@ -30,7 +30,8 @@ static void must(boxcar_status status, const boxcar_error *err, const char *what
 
 /* ---- the program's own rows, in either database ---- */
 
-static const char CREATE[] = "create table if not exists example_sales (what text primary key, orders bigint)";
+static const char CREATE[] =
+    "create table if not exists example_sales (what text primary key, orders bigint)";
 static const char EMPTY[] = "delete from example_sales";
 static const char BEGIN_COUNTING[] = "insert into example_sales values ('all', 0)";
 static const char COUNT_ORDER[] = "update example_sales set orders = orders + 1";
@@ -173,7 +174,8 @@ int main(int argc, char **argv) {
     options.url = boxcar_str_of(argc > 1 ? argv[1] : "sqlite:boxcar.db");
     options.deploy = true;
     must(boxcar_store_open(&options, &store, &err), &err, "open");
-    if (!run_sql(store, CREATE, NULL) || !run_sql(store, EMPTY, NULL) || !run_sql(store, BEGIN_COUNTING, NULL))
+    if (!run_sql(store, CREATE, NULL) || !run_sql(store, EMPTY, NULL) ||
+        !run_sql(store, BEGIN_COUNTING, NULL))
         die("prepare", "cannot make the table example_sales");
     for (int i = 0; i < 2 * ORDERS; i++)
         receive(store, i % ORDERS);

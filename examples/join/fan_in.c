@@ -1,8 +1,8 @@
 /* join_fan_in STORE: three extractions at once, and one transformation when all of them are done.
  *
- * The join counts its members as they end. When all three have ended, its wait is replaced by another message.
- * The handlers know nothing of the join. One of them fails at first. That counts nothing, because the message is
- * tried again.
+ * The join counts its members as they end. When all three have ended, its wait is replaced by another
+ * message. The handlers know nothing of the join. One of them fails at first. That counts nothing, because
+ * the message is tried again.
  *
  * The three calls here are three transactions. A crash between them would leave a join that nobody waits for.
  * partial_failure.c makes the calls repeatable, multi_stage.c puts them into one transaction.

@@ -134,7 +134,7 @@ static void work(const boxcar_store_options *store) {
     status = boxcar_worker_new(&options, &worker, &err);
     for (size_t i = 0; status == BOXCAR_OK && i < PHASE_COUNT; i++)
         status = boxcar_worker_on(worker, boxcar_str_of(PHASES[i].started_by), on_start,
-                                      (void *)(uintptr_t)&PHASES[i], &err);
+                                  (void *)(uintptr_t)&PHASES[i], &err);
     for (size_t i = 0; status == BOXCAR_OK && i < 2; i++)
         status = boxcar_worker_on(worker, boxcar_str_of(steps[i]), on_step, NULL, &err);
     for (size_t i = 0; status == BOXCAR_OK && i < 2; i++)

@@ -1,8 +1,8 @@
 /* join_partial_failure STORE: a report of five sections is assembled from those that could be made.
  *
- * Section 3 fails for good, and the join fails with it. It has two waits. The one that allows failures goes on
- * with the other sections. The strict one takes its failure path. The assembler asks the join which sections
- * exist.
+ * Section 3 fails for good, and the join fails with it. It has two waits. The one that allows failures goes
+ * on with the other sections. The strict one takes its failure path. The assembler asks the join which
+ * sections exist.
  *
  * Every id derives from the number of the report. So ordering the report again, after a crash or by mistake,
  * changes nothing. The program orders it twice.
@@ -134,7 +134,8 @@ static boxcar_verdict on_assemble(void *context, boxcar_delivery *delivery) {
 
     (void)context;
     if (boxcar_delivery_begin(delivery, &store, &err) != BOXCAR_OK ||
-        boxcar_join_member_page(store, report_join_id(), from_the_first, SECTIONS, &members, &err) != BOXCAR_OK) {
+        boxcar_join_member_page(store, report_join_id(), from_the_first, SECTIONS, &members, &err) !=
+            BOXCAR_OK) {
         boxcar_delivery_set_error(delivery, boxcar_str_of(err.message));
         return BOXCAR_VERDICT_RETRY;
     }
@@ -162,12 +163,10 @@ static void work(const boxcar_store_options *store) {
     options.drain = true;
     check(boxcar_worker_new(&options, &worker, &err), "worker", &err);
     check(boxcar_worker_on(worker, BOXCAR_STR("report.section"), on_section, NULL, &err), "handle", &err);
-    check(boxcar_worker_on(worker, BOXCAR_STR("report.assemble"), on_assemble, NULL, &err), "handle",
+    check(boxcar_worker_on(worker, BOXCAR_STR("report.assemble"), on_assemble, NULL, &err), "handle", &err);
+    check(boxcar_worker_on(worker, BOXCAR_STR("report.praise"), count_call, &praised, &err), "handle", &err);
+    check(boxcar_worker_on(worker, BOXCAR_STR("report.complain"), count_call, &complained, &err), "handle",
           &err);
-    check(boxcar_worker_on(worker, BOXCAR_STR("report.praise"), count_call, &praised, &err), "handle",
-          &err);
-    check(boxcar_worker_on(worker, BOXCAR_STR("report.complain"), count_call, &complained, &err),
-          "handle", &err);
     check(boxcar_worker_run(worker, &err), "run", &err);
     boxcar_worker_free(worker);
     printf("praised %d times, complained %d times\n", praised, complained);

@@ -1,9 +1,9 @@
 /* message_enqueue_in_transaction STORE: an order and the message about it, in one transaction.
  *
  * The program has its own database connection and lends it to Boxcar. While a transaction is open on
- * it, boxcar_enqueue(, BOXCAR_OUTBOX,) is part of that transaction. If the transaction commits, the message is
- * delivered. If not, the message never existed. Here every third order is refused after its message
- * was enqueued, and rolled back.
+ * it, boxcar_enqueue(, BOXCAR_OUTBOX,) is part of that transaction. If the transaction commits, the message
+ * is delivered. If not, the message never existed. Here every third order is refused after its message was
+ * enqueued, and rolled back.
  *
  *   enqueue_in_transaction sqlite:orders.db
  *   enqueue_in_transaction postgres:///shop

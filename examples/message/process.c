@@ -90,7 +90,8 @@ static size_t exchange(boxcar_store *store, boxcar_owner me, struct results *res
 
 /* Three messages in one request. One of them exists already and is reported as a duplicate. */
 static void enqueue(boxcar_store *store) {
-    boxcar_new_message messages[3] = {BOXCAR_NEW_MESSAGE_INIT, BOXCAR_NEW_MESSAGE_INIT, BOXCAR_NEW_MESSAGE_INIT};
+    boxcar_new_message messages[3] = {BOXCAR_NEW_MESSAGE_INIT, BOXCAR_NEW_MESSAGE_INIT,
+                                      BOXCAR_NEW_MESSAGE_INIT};
     static const char *const NAMES[] = {"apples", "bread", "apples"};
     boxcar_request request = BOXCAR_REQUEST_INIT;
     boxcar_result *result;

@@ -1,11 +1,11 @@
 /* stream_halt STORE: the changes of an account are handled in order, and halt where one fails.
  *
- * Messages of one stream are handled one at a time, in the order in which they were enqueued. A claim may bring several
- * of them. A program that claims by hand must handle them in order. At the first that is not done it must stop and give
- * the rest back. A worker (boxcar/worker.h) does this by itself.
+ * Messages of one stream are handled one at a time, in the order in which they were enqueued. A claim may
+ * bring several of them. A program that claims by hand must handle them in order. At the first that is not
+ * done it must stop and give the rest back. A worker (boxcar/worker.h) does this by itself.
  *
- * The policy of these streams is to halt when a message dies. Then nothing behind it is handed out until the stream is
- * resumed. This program resumes it with another try of the dead message.
+ * The policy of these streams is to halt when a message dies. Then nothing behind it is handed out until the
+ * stream is resumed. This program resumes it with another try of the dead message.
  *
  *   stream_halt sqlite:bank.db
  *   stream_halt postgres:///bank
@@ -82,7 +82,8 @@ static void print_stream(boxcar_store *store) {
     }
     check(status, "find", &err);
     const boxcar_stream *stream = list->items[0];
-    printf("account-7: %s, %lld waiting\n", boxcar_stream_state_name(stream->state), (long long)stream->pending);
+    printf("account-7: %s, %lld waiting\n", boxcar_stream_state_name(stream->state),
+           (long long)stream->pending);
     boxcar_list_free(list);
 }
 

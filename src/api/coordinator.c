@@ -24,7 +24,8 @@ static boxcar_status check_strategy(const boxcar_coordinator_options *options, b
     return BOXCAR_OK;
 }
 
-/* Fills in what is left open. A strategy that has no thread does not look at interval_ms; on a lent store there is none. */
+/* Fills in what is left open. A strategy that has no thread does not look at interval_ms; on a lent store
+ * there is none. */
 static void complete(boxcar_coordinator_options *options) {
     if (options->strategy == BOXCAR_STRATEGY_INTERVAL && options->interval_ms == 0)
         options->interval_ms = BOXCAR_INTERVAL_MS_DEFAULT;
@@ -45,7 +46,8 @@ static boxcar_status read_options(const boxcar_coordinator_options *given,
     boxcar_status status = options_read(&options, sizeof(options), given, "options", err);
 
     if (status == BOXCAR_OK && !options.lent && !options.store)
-        status = error_invalid(err, "store", "store is missing: give the options of a store, or an open one as lent");
+        status = error_invalid(err, "store",
+                               "store is missing: give the options of a store, or an open one as lent");
     if (status == BOXCAR_OK)
         status = check_strategy(&options, err);
     if (status == BOXCAR_OK)
@@ -79,7 +81,8 @@ static boxcar_status want_partitions(boxcar_store *store, int count, boxcar_erro
     return count > 0 ? request_send(store, &request, &result, err) : BOXCAR_OK;
 }
 
-static boxcar_status open_store(const boxcar_coordinator_options *options, boxcar_store **ret_store, boxcar_error *err) {
+static boxcar_status open_store(const boxcar_coordinator_options *options, boxcar_store **ret_store,
+                                boxcar_error *err) {
     boxcar_store *store = options->lent;
     boxcar_status status = options->store ? store_open(options->store, &store, err) : BOXCAR_OK;
 
@@ -140,8 +143,8 @@ static void get_operation(const void *from, size_t i, struct operation *ret_oper
 }
 
 /* Queued operations have tickets, even if their flush failed. */
-static boxcar_status queue(boxcar_coordinator *coordinator, boxcar_status status, const struct call *call, size_t count,
-                           uint64_t *ticket, boxcar_error *err) {
+static boxcar_status queue(boxcar_coordinator *coordinator, boxcar_status status, const struct call *call,
+                           size_t count, uint64_t *ticket, boxcar_error *err) {
     struct operations operations = {count, get_operation, call};
     uint64_t first = 0;
 
@@ -168,9 +171,9 @@ boxcar_status boxcar_coordinator_enqueue(boxcar_coordinator *coordinator, boxcar
     return queue(coordinator, status, &call, count, ticket, err);
 }
 
-boxcar_status boxcar_coordinator_settle(boxcar_coordinator *coordinator, boxcar_box box, boxcar_settle_kind kind,
-                                        const boxcar_settlement *settlements, size_t count, int64_t lease_ms,
-                                        uint64_t *ticket, boxcar_error *err) {
+boxcar_status boxcar_coordinator_settle(boxcar_coordinator *coordinator, boxcar_box box,
+                                        boxcar_settle_kind kind, const boxcar_settlement *settlements,
+                                        size_t count, int64_t lease_ms, uint64_t *ticket, boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
     boxcar_settlement_list list = {settlements, count};
     struct call call = {.box = box, .kind = kind, .lease_ms = lease_ms};
@@ -190,8 +193,8 @@ boxcar_status boxcar_coordinator_settle(boxcar_coordinator *coordinator, boxcar_
 
 /* ---- flushing ---- */
 
-static boxcar_status read_claim(const boxcar_coordinator *coordinator, boxcar_box box, const boxcar_claimer *given,
-                                boxcar_claimer *ret_claimer, boxcar_error *err) {
+static boxcar_status read_claim(const boxcar_coordinator *coordinator, boxcar_box box,
+                                const boxcar_claimer *given, boxcar_claimer *ret_claimer, boxcar_error *err) {
     boxcar_claimer claimer = BOXCAR_CLAIMER_INIT;
     boxcar_status status = options_read(&claimer, sizeof(claimer), given, "claimer", err);
 
@@ -208,16 +211,20 @@ static boxcar_status read_claim(const boxcar_coordinator *coordinator, boxcar_bo
 }
 
 static boxcar_status check_asks_nothing(const boxcar_flush_options *options, int box, boxcar_error *err) {
-    const char *asked = options->claims[box] ? "claims" : options->returns[box] != BOXCAR_RETURN_NONE ? "returns" : NULL;
+    const char *asked = options->claims[box]                          ? "claims"
+                        : options->returns[box] != BOXCAR_RETURN_NONE ? "returns"
+                                                                      : NULL;
 
     if (!asked)
         return BOXCAR_OK;
-    return error_invalid(err, asked, "%s are given to a flush that may do nothing: give none, or no best_effort", asked);
+    return error_invalid(err, asked,
+                         "%s are given to a flush that may do nothing: give none, or no best_effort", asked);
 }
 
 /* *options: as given; the claims are those in claimers, complete. */
-static boxcar_status read_flush_options(const boxcar_coordinator *coordinator, const boxcar_flush_options *given,
-                                        boxcar_flush_options *options, boxcar_claimer claimers[BOXES], boxcar_error *err) {
+static boxcar_status read_flush_options(const boxcar_coordinator *coordinator,
+                                        const boxcar_flush_options *given, boxcar_flush_options *options,
+                                        boxcar_claimer claimers[BOXES], boxcar_error *err) {
     boxcar_status status = given ? options_read(options, sizeof(*options), given, "options", err) : BOXCAR_OK;
     char where[20];
 
@@ -229,7 +236,8 @@ static boxcar_status read_flush_options(const boxcar_coordinator *coordinator, c
         if (status != BOXCAR_OK || !options->claims[box])
             continue;
         snprintf(where, sizeof(where), "claims[%d].", box);
-        status = error_locate(read_claim(coordinator, (boxcar_box)box, options->claims[box], &claimers[box], err), where, err);
+        status = error_locate(
+            read_claim(coordinator, (boxcar_box)box, options->claims[box], &claimers[box], err), where, err);
         options->claims[box] = &claimers[box];
     }
     return status;

@@ -97,7 +97,8 @@ boxcar_status boxcar_join_attach(boxcar_store *store, boxcar_join_id join_id,
     if (status != BOXCAR_OK)
         return status;
     attached = calloc(count, sizeof(*attached));
-    status = attached ? attach_checked(store, join_id, message_ids, count, attached, err) : error_no_memory(err);
+    status =
+        attached ? attach_checked(store, join_id, message_ids, count, attached, err) : error_no_memory(err);
     if (status == BOXCAR_OK)
         answers_write(ret_attached, attached, count, sizeof(*attached));
     return status;
@@ -259,7 +260,7 @@ boxcar_status boxcar_join_page(boxcar_store *store, const boxcar_join_filter *fi
 }
 
 boxcar_status boxcar_join_member_page(boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
-                                  int limit, boxcar_join_member_list **ret_list, boxcar_error *err) {
+                                      int limit, boxcar_join_member_list **ret_list, boxcar_error *err) {
     struct join_member_rows *rows = NULL;
     boxcar_status status = check_store_and_output(store, ret_list, err);
 

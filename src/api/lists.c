@@ -4,4 +4,3 @@
 #include "store/store.h"
 
 void boxcar_list_free(const void *list) { list_take_back(list); }
-

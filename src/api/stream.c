@@ -87,7 +87,8 @@ boxcar_status boxcar_stream_resume(boxcar_store *store, boxcar_box box, boxcar_s
     boxcar_status status = check_key(store, box, stream, err);
 
     if (status == BOXCAR_OK)
-        status = store->ops->stream_change(store, box, stream, replay ? STREAM_REPLAY : STREAM_RESUME, &work_id, err);
+        status = store->ops->stream_change(store, box, stream, replay ? STREAM_REPLAY : STREAM_RESUME,
+                                           &work_id, err);
     if (status == BOXCAR_OK)
         log_stream(store, "stream_resume", stream,
                    replay ? "stream resumed with the message that halted it" : "stream resumed");
@@ -128,12 +129,13 @@ boxcar_status boxcar_stream_rule_write(boxcar_store *store, boxcar_str pattern, 
     if (status == BOXCAR_OK)
         status = store->ops->stream_rule_write(store, pattern, policy, err);
     if (status == BOXCAR_OK)
-        log_rule(store, pattern, policy == BOXCAR_STREAM_DEFAULT ? "default" : boxcar_stream_policy_name(policy));
+        log_rule(store, pattern,
+                 policy == BOXCAR_STREAM_DEFAULT ? "default" : boxcar_stream_policy_name(policy));
     return status;
 }
 
 boxcar_status boxcar_stream_rule_read(boxcar_store *store, boxcar_stream_rule_list **ret_list,
-                                       boxcar_error *err) {
+                                      boxcar_error *err) {
     struct stream_rule_rows *rows = NULL;
     boxcar_status status = check_store_and_output(store, ret_list, "ret_list", err);
 

@@ -47,8 +47,8 @@ static boxcar_status add_command(boxcar_worker *worker, const boxcar_handler *ha
     struct exec_command *words = NULL;
     boxcar_status status = exec_command_new(handler->command, &words, err);
 
-    return status == BOXCAR_OK ? handler_table_add(worker->handlers, handler->box, handler->topic, exec_run, words,
-                                                   release_command, err)
+    return status == BOXCAR_OK ? handler_table_add(worker->handlers, handler->box, handler->topic, exec_run,
+                                                   words, release_command, err)
                                : status;
 }
 
@@ -68,7 +68,8 @@ boxcar_status boxcar_worker_handle(boxcar_worker *worker, const boxcar_handler *
         return add_command(worker, &handler, err);
     if (handler.kind == BOXCAR_HANDLER_DISCARD)
         handler.run = NULL;
-    return handler_table_add(worker->handlers, handler.box, handler.topic, handler.run, handler.context, NULL, err);
+    return handler_table_add(worker->handlers, handler.box, handler.topic, handler.run, handler.context, NULL,
+                             err);
 }
 
 boxcar_status boxcar_worker_run(boxcar_worker *worker, boxcar_error *err) {
@@ -131,6 +132,7 @@ void boxcar_worker_stats_read(boxcar_worker *worker, boxcar_worker_stats *ret_st
 bool boxcar_worker_handler_stats_read(boxcar_worker *worker, size_t i, boxcar_handler_stats *ret_stats) {
     if (!worker || !ret_stats || i > worker->handlers->count)
         return false;
-    handler_read_stats(i < worker->handlers->count ? worker->handlers->items[i] : &worker->wait_handler, ret_stats);
+    handler_read_stats(i < worker->handlers->count ? worker->handlers->items[i] : &worker->wait_handler,
+                       ret_stats);
     return true;
 }

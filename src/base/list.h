@@ -1,5 +1,6 @@
 /* Lists: an array in an arena of its own. Inside the library a list is allocated with malloc and begins with
- * LIST_OF(item). A list for the caller has pointers to its items, so that items may grow; see docs/decisions/0042. */
+ * LIST_OF(item). A list for the caller has pointers to its items, so that items may grow; see
+ * docs/decisions/0042. */
 #ifndef BOXCAR_BASE_LIST_H
 #define BOXCAR_BASE_LIST_H
 
@@ -7,9 +8,9 @@
 #include "boxcar/error.h"
 
 /* The members that every private list begins with. */
-#define LIST_OF(type)   \
-    struct arena arena; \
-    type *items;        \
+#define LIST_OF(type)                                                                                        \
+    struct arena arena;                                                                                      \
+    type *items;                                                                                             \
     size_t count
 
 /* Frees a private list and what its arena holds; NULL is fine. */
@@ -18,15 +19,15 @@ void list_free(void *list);
 /* Pointers to the items of an array, in the arena. NULL = out of memory. */
 const void *list_pointers(struct arena *arena, const void *items, size_t count, size_t item_size);
 
-/* Turns a private list into the public one of the same items. Takes the private one over, also on failure. Use
- * LIST_GIVE, which checks that both have items of the same type. */
+/* Turns a private list into the public one of the same items. Takes the private one over, also on failure.
+ * Use LIST_GIVE, which checks that both have items of the same type. */
 boxcar_status list_give(void *list, size_t item_size, size_t public_size, void *ret_list, boxcar_error *err);
 #define LIST_GIVE(list, ret_list, err)                                                                       \
-    (__extension__({                                                                                 \
-        _Static_assert(__builtin_types_compatible_p(__typeof__((*(ret_list))->items),                \
-                                                    const __typeof__(*(list)->items) *const *),      \
-                       "both lists have items of the same type");                                    \
-        list_give((list), sizeof(*(list)->items), sizeof(**(ret_list)), (ret_list), (err));          \
+    (__extension__({                                                                                         \
+        _Static_assert(__builtin_types_compatible_p(__typeof__((*(ret_list))->items),                        \
+                                                    const __typeof__(*(list)->items) *const *),              \
+                       "both lists have items of the same type");                                            \
+        list_give((list), sizeof(*(list)->items), sizeof(**(ret_list)), (ret_list), (err));                  \
     }))
 
 /* Frees a public list that list_give() made; NULL is fine. */

@@ -46,14 +46,16 @@ static boxcar_status check_sizes(const char *items, size_t size, size_t count, c
                                  boxcar_error *err) {
     for (size_t i = 1; i < count; i++) {
         if (size_of(items + i * size) != size)
-            return error_invalid(err, argument, "struct_size of %s[%zu] is another than that of the first: start from "
-                                 "its _INIT value", argument, i);
+            return error_invalid(err, argument,
+                                 "struct_size of %s[%zu] is another than that of the first: start from "
+                                 "its _INIT value",
+                                 argument, i);
     }
     return BOXCAR_OK;
 }
 
-static boxcar_status copy_older(struct arena *arena, const void *defaults, size_t known_size, const void **items,
-                                size_t count, boxcar_error *err) {
+static boxcar_status copy_older(struct arena *arena, const void *defaults, size_t known_size,
+                                const void **items, size_t count, boxcar_error *err) {
     size_t size = size_of(*items);
     char *copy = arena_alloc_array(arena, count, known_size);
 
@@ -68,8 +70,8 @@ static boxcar_status copy_older(struct arena *arena, const void *defaults, size_
     return BOXCAR_OK;
 }
 
-boxcar_status options_read_array(struct arena *arena, const void *defaults, size_t known_size, const void **items,
-                                 size_t count, const char *argument, boxcar_error *err) {
+boxcar_status options_read_array(struct arena *arena, const void *defaults, size_t known_size,
+                                 const void **items, size_t count, const char *argument, boxcar_error *err) {
     boxcar_status status;
 
     if (!*items || count == 0)

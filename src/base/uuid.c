@@ -42,14 +42,15 @@ static uint64_t now_ms(void) {
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* The number begins by chance, in the lower half of its range: two series of one millisecond hardly ever meet, and 48
- * random bits of each id are left. */
+/* The number begins by chance, in the lower half of its range: two series of one millisecond hardly ever
+ * meet, and 48 random bits of each id are left. */
 static bool series_begin(struct uuid_series *series) {
     uint32_t chance;
 
     if (!fill_random((uint8_t *)&chance, sizeof(chance)))
         return false;
-    *series = (struct uuid_series){.unix_ms = now_ms(), .next = chance >> (32 - SERIES_BITS + 1), .begun = true};
+    *series =
+        (struct uuid_series){.unix_ms = now_ms(), .next = chance >> (32 - SERIES_BITS + 1), .begun = true};
     return true;
 }
 

@@ -8,8 +8,8 @@
 void uuid_make_v7(uint64_t unix_ms, const uint8_t random[10], uint8_t ret_uuid[16]);
 /* New ones from this machine's clock and the system's randomness; false = there is none. */
 bool uuid_new_v7(uint8_t (*ret_uuids)[16], size_t count);
-/* The same in parts: each id is greater than the one before, as RFC 9562 proposes, so that indexes grow at their end.
- * Start with zeros. At most 2^25 in a series. */
+/* The same in parts: each id is greater than the one before, as RFC 9562 proposes, so that indexes grow at
+ * their end. Start with zeros. At most 2^25 in a series. */
 struct uuid_series {
     uint64_t unix_ms;
     uint32_t next; /* stands in front of the random bits */

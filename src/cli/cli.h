@@ -32,7 +32,7 @@ struct cli {
     const char *store_url_from; /* "--store", "BOXCAR_STORE", "boxcar.ini:2": what error texts name */
     const char *schema;         /* NULL = the library's default */
     const char *schema_from;
-    struct config *config;       /* what the two above and the log come from; see config/config.h */
+    struct config *config; /* what the two above and the log come from; see config/config.h */
     struct log_writer log;
     char **argv; /* of the process */
 };

@@ -39,7 +39,8 @@ const struct setting SETTINGS[] = {
     {"retention_done", SETTING_DURATION, "7d", 0, 3650 * DAYS_MS, "how long finished messages are kept"},
     {"retention_inbox", SETTING_DURATION, "30d", 0, 3650 * DAYS_MS,
      "how long keys of the inbox are kept after they were last seen, if their message is gone"},
-    {"retention_joins", SETTING_DURATION, "30d", 0, 3650 * DAYS_MS, "how long joins that have ended are kept"},
+    {"retention_joins", SETTING_DURATION, "30d", 0, 3650 * DAYS_MS,
+     "how long joins that have ended are kept"},
     {"stream_policy", SETTING_POLICY, "continue", 0, 0,
      "what a stream does when a message of it dies, continue or halt; rules for patterns come first"},
 };
@@ -129,7 +130,9 @@ static boxcar_status refuse(const struct setting *setting, boxcar_error *err) {
     if (setting->kind == SETTING_POLICY)
         return error_invalid(err, "value", "%s must be continue or halt", setting->name);
     if (setting_is_text(setting))
-        return error_invalid(err, "value", "%s must be a topic of 1 to 255 characters, no pattern that ends in *", setting->name);
+        return error_invalid(err, "value",
+                             "%s must be a topic of 1 to 255 characters, no pattern that ends in *",
+                             setting->name);
     setting_format(setting, setting->min, min);
     setting_format(setting, setting->max, max);
     return error_invalid(err, "value", "%s must be a %s, from %s to %s", setting->name, kinds[setting->kind],

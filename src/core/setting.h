@@ -25,7 +25,8 @@ static inline bool setting_is_text(const struct setting *setting) {
 }
 /* Checks a value; on success *ret_number is the number (durations in milliseconds), which is
  * what stores keep; 0 for a text. BOXCAR_E_INVALID names the setting and its range. */
-boxcar_status setting_parse(const struct setting *setting, boxcar_str text, double *ret_number, boxcar_error *err);
+boxcar_status setting_parse(const struct setting *setting, boxcar_str text, double *ret_number,
+                            boxcar_error *err);
 /* The canonical text of a stored number: "10", "7d", "0.5". Writes at most 32 bytes. Not for texts. */
 void setting_format(const struct setting *setting, double number, char ret_text[32]);
 

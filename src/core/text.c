@@ -26,7 +26,8 @@ boxcar_message_id boxcar_message_id_of_topic_key(boxcar_str topic, boxcar_str ke
     boxcar_uuid_format(id.uuid, text);
     if (topic.len > 0)
         memcpy(text + BOXCAR_UUID_TEXT_SIZE - 1, topic.data, topic.len);
-    uuid_derive(UUID_NAMESPACE_TOPIC_KEY, (boxcar_str){text, BOXCAR_UUID_TEXT_SIZE - 1 + topic.len}, id.uuid.bytes);
+    uuid_derive(UUID_NAMESPACE_TOPIC_KEY, (boxcar_str){text, BOXCAR_UUID_TEXT_SIZE - 1 + topic.len},
+                id.uuid.bytes);
     return id;
 }
 

@@ -35,8 +35,8 @@ enum wait_outcome {
 };
 
 /* Reads a payload: a JSON object with the fields join_id, fail_if_any_step_failed, on_complete_topic,
- * on_complete_payload, on_fail_topic, on_fail_payload, or the same in camelCase or PascalCase; others are ignored.
- * Texts are copied into the arena; correlation_id and the ids of messages are left alone.
+ * on_complete_payload, on_fail_topic, on_fail_payload, or the same in camelCase or PascalCase; others are
+ * ignored. Texts are copied into the arena; correlation_id and the ids of messages are left alone.
  * BOXCAR_E_INVALID says what is wrong, never what the payload is. */
 boxcar_status wait_parse(boxcar_str payload, struct arena *arena, struct wait *ret_wait, boxcar_error *err);
 /* Writes the payload of a wait that has been checked. */

@@ -50,19 +50,20 @@ struct field {
     size_t offset, size;
 };
 
-#define FIELD(type, name) {#name, offsetof(type, name), sizeof(((type *)0)->name)}
+#define FIELD(type, name)                                                                                    \
+    { #name, offsetof(type, name), sizeof(((type *)0)->name) }
 
 static const struct field MESSAGE_FIELDS[] = {
-    FIELD(boxcar_new_message, topic),      FIELD(boxcar_new_message, payload),
-    FIELD(boxcar_new_message, stream),     FIELD(boxcar_new_message, correlation_id),
-    FIELD(boxcar_new_message, headers),    FIELD(boxcar_new_message, due_at),
-    FIELD(boxcar_new_message, delay_ms),   FIELD(boxcar_new_message, ttl_ms),
-    FIELD(boxcar_new_message, message_id), FIELD(boxcar_new_message, key),
+    FIELD(boxcar_new_message, topic),        FIELD(boxcar_new_message, payload),
+    FIELD(boxcar_new_message, stream),       FIELD(boxcar_new_message, correlation_id),
+    FIELD(boxcar_new_message, headers),      FIELD(boxcar_new_message, due_at),
+    FIELD(boxcar_new_message, delay_ms),     FIELD(boxcar_new_message, ttl_ms),
+    FIELD(boxcar_new_message, message_id),   FIELD(boxcar_new_message, key),
     FIELD(boxcar_new_message, max_attempts), FIELD(boxcar_new_message, join_id),
-    FIELD(boxcar_new_message, unique),     FIELD(boxcar_new_message, source),
-    FIELD(boxcar_new_message, external_id), FIELD(boxcar_new_message, content_hash),
+    FIELD(boxcar_new_message, unique),       FIELD(boxcar_new_message, source),
+    FIELD(boxcar_new_message, external_id),  FIELD(boxcar_new_message, content_hash),
     FIELD(boxcar_new_message, causation_id), FIELD(boxcar_new_message, metadata),
-    FIELD(boxcar_new_message, is_event),   FIELD(boxcar_new_message, event_type),
+    FIELD(boxcar_new_message, is_event),     FIELD(boxcar_new_message, event_type),
 };
 
 static const struct field SETTLEMENT_FIELDS[] = {
@@ -84,7 +85,8 @@ static bool mend(void *item, const void *good, const struct field *fields, size_
     return false;
 }
 
-static void check_message(struct search *search, boxcar_box box, const boxcar_new_message *given, const char *where) {
+static void check_message(struct search *search, boxcar_box box, const boxcar_new_message *given,
+                          const char *where) {
     boxcar_new_message good = BOXCAR_NEW_MESSAGE_INIT, message = *given;
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_status status;
@@ -141,7 +143,8 @@ static void check_messages(struct search *search, boxcar_box box, boxcar_new_mes
 
     if (!check_list(search, messages->items, messages->count, path, "messages"))
         return;
-    status = OPTIONS_READ_ARRAY(search->arena, BOXCAR_NEW_MESSAGE_INIT, &messages->items, messages->count, "messages", &err);
+    status = OPTIONS_READ_ARRAY(search->arena, BOXCAR_NEW_MESSAGE_INIT, &messages->items, messages->count,
+                                "messages", &err);
     take(search, path, status, &err);
     for (size_t i = 0; status == BOXCAR_OK && i < messages->count && !search->no_memory; i++) {
         snprintf(where, sizeof(where), "%smessages[%zu].", path, i);
@@ -195,11 +198,14 @@ static void check_part(struct search *search, boxcar_request_part *part, const c
         if (kind != BOXCAR_RESOLVE)
             check_settlements(search, (boxcar_settle_kind)kind, &part->settle[kind], box);
     if (part->settle[BOXCAR_RESOLVE].count > 0)
-        take(search, box, error_invalid(&err, "resolves", "resolves is not empty: waits for joins are resolved by workers"),
-             &err);
+        take(
+            search, box,
+            error_invalid(&err, "resolves", "resolves is not empty: waits for joins are resolved by workers"),
+            &err);
     for (int kind = BOXCAR_SETTLE_KINDS; kind < BOXCAR_SETTLE_MAX; kind++)
         if (part->settle[kind].count > 0)
-            take(search, box, error_invalid(&err, "settle", "settle[%d] is no way to settle: leave it empty", kind), &err);
+            take(search, box,
+                 error_invalid(&err, "settle", "settle[%d] is no way to settle: leave it empty", kind), &err);
     check_claim(search, part, box);
     take(search, box, limits_check_return(part->returns, "returns", &err), &err);
 }
@@ -223,8 +229,8 @@ static void check_heartbeat(struct search *search, const boxcar_heartbeat *heart
 
     take(search, "heartbeat.", limits_check_text(heartbeat->host, "host", LIMITS_HOST_MAX, &err), &err);
     if (heartbeat->pid < 0)
-        take(search, "heartbeat.", error_invalid(&err, "pid", "pid is negative: give that of the process, or 0"),
-             &err);
+        take(search, "heartbeat.",
+             error_invalid(&err, "pid", "pid is negative: give that of the process, or 0"), &err);
     if (heartbeat->concurrency < 1)
         take(search, "heartbeat.",
              error_invalid(&err, "concurrency", "concurrency is %d: give at least 1", heartbeat->concurrency),
@@ -245,14 +251,16 @@ static void read_structs(struct search *search, const boxcar_request *given, str
         whole->given[box] = part != NULL;
         if (!part)
             continue;
-        status = options_read(&whole->parts[box], sizeof(whole->parts[box]), part, boxcar_box_name((boxcar_box)box), &err);
+        status = options_read(&whole->parts[box], sizeof(whole->parts[box]), part,
+                              boxcar_box_name((boxcar_box)box), &err);
         take(search, "", status, &err);
         if (status != BOXCAR_OK)
             whole->parts[box] = BOXCAR_REQUEST_PART_INIT;
     }
     if (whole->request.heartbeat)
         take(search, "",
-             options_read(&whole->heartbeat, sizeof(whole->heartbeat), whole->request.heartbeat, "heartbeat", &err),
+             options_read(&whole->heartbeat, sizeof(whole->heartbeat), whole->request.heartbeat, "heartbeat",
+                          &err),
              &err);
 }
 

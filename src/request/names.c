@@ -8,8 +8,9 @@ static const char *const STRATEGIES[] = {
 };
 
 static const char *const SETTLE_KINDS[BOXCAR_SETTLE_KINDS] = {
-    [BOXCAR_ACK] = "ack",         [BOXCAR_ABANDON] = "abandon", [BOXCAR_DEFER] = "defer",   [BOXCAR_FAIL] = "fail",
-    [BOXCAR_RESOLVE] = "resolve", [BOXCAR_RENEW] = "renew",     [BOXCAR_RECORD] = "record",
+    [BOXCAR_ACK] = "ack",       [BOXCAR_ABANDON] = "abandon", [BOXCAR_DEFER] = "defer",
+    [BOXCAR_FAIL] = "fail",     [BOXCAR_RESOLVE] = "resolve", [BOXCAR_RENEW] = "renew",
+    [BOXCAR_RECORD] = "record",
 };
 
 static const char *const OUTCOMES[] = {

@@ -27,7 +27,8 @@ bool prepare_message(boxcar_box box, boxcar_new_message *message, struct message
     prepare_texts(message);
     *ret_key = (struct message_key){.unique = message->unique};
     if (box == BOXCAR_INBOX) {
-        message->message_id = boxcar_inbox_message_id((boxcar_inbox_key){message->source, message->external_id});
+        message->message_id =
+            boxcar_inbox_message_id((boxcar_inbox_key){message->source, message->external_id});
         return !boxcar_uuid_is_none(message->message_id.uuid);
     }
     if (str_is_absent(message->key))

@@ -4,8 +4,9 @@
 
 #include "store/store.h"
 
-/* Empty texts become absent. A key becomes what it stands for: that of the inbox the message's id; that of the outbox, too,
- * unless it is unique. false = a digest could not be computed. The id may still be none afterwards, in the outbox. */
+/* Empty texts become absent. A key becomes what it stands for: that of the inbox the message's id; that of
+ * the outbox, too, unless it is unique. false = a digest could not be computed. The id may still be none
+ * afterwards, in the outbox. */
 bool prepare_message(boxcar_box box, boxcar_new_message *message, struct message_key *ret_key);
 
 /* New ids for the `missing` messages that have none. */
@@ -32,8 +33,8 @@ boxcar_status prepare_request_work_ids(struct arena *arena, struct boxcar_store 
 
 /* Error texts are cut, and a defer has no backoff: what BOXCAR_SETTLEMENT_INIT says about it means "now". */
 void prepare_settlement(boxcar_settle_kind kind, boxcar_settlement *settlement);
-/* Both for all lists of a request; they are copied only if something has to change. Stages that come with results are
- * recorded before these: they join the records of stages. */
+/* Both for all lists of a request; they are copied only if something has to change. Stages that come with
+ * results are recorded before these: they join the records of stages. */
 boxcar_status prepare_settlements(struct arena *arena, struct request *request, boxcar_error *err);
 
 #endif

@@ -10,8 +10,8 @@
 
 /* ---- what was done ---- */
 
-static void log_count(const struct boxcar_store *store, boxcar_log_level level, const char *event, int64_t count,
-                      const char *of) {
+static void log_count(const struct boxcar_store *store, boxcar_log_level level, const char *event,
+                      int64_t count, const char *of) {
     char text[24];
     boxcar_log_field field = {"count", BOXCAR_NO_STR};
 
@@ -54,8 +54,8 @@ void request_log_messages(const struct boxcar_store *store, boxcar_box box, boxc
 
 /* ---- sending ---- */
 
-boxcar_status request_send(struct boxcar_store *store, const struct request *request, struct result *ret_result,
-                           boxcar_error *err) {
+boxcar_status request_send(struct boxcar_store *store, const struct request *request,
+                           struct result *ret_result, boxcar_error *err) {
     boxcar_status status = store->ops->process(store, request, ret_result, err);
 
     if (status != BOXCAR_OK)
@@ -63,7 +63,8 @@ boxcar_status request_send(struct boxcar_store *store, const struct request *req
     for (int box = 0; box < BOXES; box++) {
         log_box(store, &request->parts[box], &ret_result->parts[box]);
         if (!request->logs_messages_later)
-            request_log_messages(store, (boxcar_box)box, request->base.messages[box], ret_result->parts[box].enqueued);
+            request_log_messages(store, (boxcar_box)box, request->base.messages[box],
+                                 ret_result->parts[box].enqueued);
     }
     join_log_ended(store, ret_result->ended, ret_result->ended_count);
     return BOXCAR_OK;

@@ -1,5 +1,5 @@
-/* The one place where stores are asked. Single calls, coordinators, workers and feeds fill a request (store/request.h);
- * here it is sent, and what it did is logged. */
+/* The one place where stores are asked. Single calls, coordinators, workers and feeds fill a request
+ * (store/request.h); here it is sent, and what it did is logged. */
 #ifndef BOXCAR_REQUEST_REQUEST_H
 #define BOXCAR_REQUEST_REQUEST_H
 
@@ -8,10 +8,11 @@
 
 #define AUTO_RESULT CLEANUP(result_release)
 
-/* Sends a request that is in the form that stores want. `store` logs: each message that was stored, joins that ended,
- * what was reaped (INFO); what was settled and claimed (DEBUG). *ret_result is released by the caller. */
-boxcar_status request_send(struct boxcar_store *store, const struct request *request, struct result *ret_result,
-                           boxcar_error *err);
+/* Sends a request that is in the form that stores want. `store` logs: each message that was stored, joins
+ * that ended, what was reaped (INFO); what was settled and claimed (DEBUG). *ret_result is released by the
+ * caller. */
+boxcar_status request_send(struct boxcar_store *store, const struct request *request,
+                           struct result *ret_result, boxcar_error *err);
 /* What it logs of new messages; see request.logs_messages_later. */
 void request_log_messages(const struct boxcar_store *store, boxcar_box box, boxcar_new_message_list messages,
                           const boxcar_enqueued *enqueued);
@@ -20,8 +21,8 @@ void request_log_messages(const struct boxcar_store *store, boxcar_box box, boxc
 boxcar_status request_run(struct boxcar_store *store, struct request *request, struct result *ret_result,
                           boxcar_error *err);
 
-/* That an owner lives, a row for each box that it serves; that it goes, from both. Instances that were silent for the
- * threshold are removed; 0 = none is. */
+/* That an owner lives, a row for each box that it serves; that it goes, from both. Instances that were silent
+ * for the threshold are removed; 0 = none is. */
 boxcar_status request_beat(struct boxcar_store *store, const struct instance *instances, size_t count,
                            int64_t stale_threshold_ms, boxcar_error *err);
 boxcar_status request_farewell(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err);

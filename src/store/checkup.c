@@ -273,7 +273,8 @@ static void judge_oldest(struct findings *findings, const struct box_facts *fact
                  facts->stats[0].ready == 1 ? " is" : "s are", CHECKUP_AGE(age));
     if (age > OLD_WARNING_SECONDS)
         findings_remedy(findings,
-                        "more workers, or a higher --concurrency; boxcar stats --by-topic%s shows where", box_option(facts));
+                        "more workers, or a higher --concurrency; boxcar stats --by-topic%s shows where",
+                        box_option(facts));
 }
 
 static void judge_dead(struct findings *findings, const struct box_facts *facts) {
@@ -288,8 +289,8 @@ static void judge_dead(struct findings *findings, const struct box_facts *facts)
     findings_add(findings, "dead_letters", severity,
                  "%lld dead letter%s, %s%lld of them died in the last hour", (long long)all, plural(all),
                  facts->died_lately >= CHECKUP_COUNT_MAX ? "at least " : "", (long long)facts->died_lately);
-    findings_remedy(findings, "boxcar dead ls%s shows why; boxcar dead replay%s makes them ready again", box_option(facts),
-                    box_option(facts));
+    findings_remedy(findings, "boxcar dead ls%s shows why; boxcar dead replay%s makes them ready again",
+                    box_option(facts), box_option(facts));
 }
 
 static const char *at_least(int64_t count) { return count >= CHECKUP_COUNT_MAX ? "at least " : ""; }
@@ -323,7 +324,8 @@ static void judge_order(struct findings *findings, const struct box_facts *facts
 static bool is_anything_there(const struct box_facts *facts) {
     const boxcar_stats *all = facts->stats;
 
-    return facts->stats_count > 0 && all->ready + all->waiting + all->in_progress + all->done + all->failed > 0;
+    return facts->stats_count > 0 &&
+           all->ready + all->waiting + all->in_progress + all->done + all->failed > 0;
 }
 
 /* Claims release expired leases, too. Only upkeep removes messages that are past their retention. */
@@ -339,11 +341,13 @@ static void judge_upkeep(struct findings *findings, const struct box_facts *fact
     if (facts->upkeep.has_run)
         findings_add(findings, "upkeep", severity, "upkeep ran %s ago", age);
     else
-        findings_add(findings, "upkeep", severity, "upkeep never ran in the %s since the store was deployed or upgraded", age);
+        findings_add(findings, "upkeep", severity,
+                     "upkeep never ran in the %s since the store was deployed or upgraded", age);
     if (severity == BOXCAR_SEVERITY_OK)
         return;
-    findings_remedy(findings, "old messages are not removed, and counters get slow: run a worker whose maintain is "
-                              "not 0, or boxcar maintain, or boxcar maintain --once from cron");
+    findings_remedy(findings,
+                    "old messages are not removed, and counters get slow: run a worker whose maintain is "
+                    "not 0, or boxcar maintain, or boxcar maintain --once from cron");
 }
 
 boxcar_status checkup_box(struct findings *findings, const struct box_facts *facts, boxcar_error *err) {
@@ -363,8 +367,8 @@ boxcar_status checkup_box(struct findings *findings, const struct box_facts *fac
 }
 
 void checkup_box_hidden(struct findings *findings, const char *why, const char *remedy) {
-    static const char *const CHECKS[] = {"workers", "unhandled_topics", "expired_leases", "oldest_ready",
-                                         "dead_letters", "halted_streams", "stream_order", "upkeep"};
+    static const char *const CHECKS[] = {"workers",      "unhandled_topics", "expired_leases", "oldest_ready",
+                                         "dead_letters", "halted_streams",   "stream_order",   "upkeep"};
 
     for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++) {
         findings_add(findings, CHECKS[i], BOXCAR_SEVERITY_NOTE, "%s", why);

@@ -25,7 +25,8 @@ void checkup_schema(struct findings *findings, int version, int oldest_program);
 void checkup_clock(struct findings *findings, int64_t ahead_us, int64_t uncertain_us);
 void checkup_disk(struct findings *findings, int64_t free_bytes, int64_t all_bytes);
 
-/* Parts of the schema that are not as they were deployed, by name: "the view outbox, the index lease_until". */
+/* Parts of the schema that are not as they were deployed, by name: "the view outbox, the index lease_until".
+ */
 struct parts {
     struct buf names; /* of the first few */
     size_t count;
@@ -77,7 +78,8 @@ struct box_facts {
     boxcar_upkeep upkeep;
 };
 
-/* workers, unhandled_topics, expired_leases, oldest_ready, dead_letters, halted_streams, stream_order, upkeep */
+/* workers, unhandled_topics, expired_leases, oldest_ready, dead_letters, halted_streams, stream_order, upkeep
+ */
 boxcar_status checkup_box(struct findings *findings, const struct box_facts *facts, boxcar_error *err);
 /* The same checks for a role that may not look. */
 void checkup_box_hidden(struct findings *findings, const char *why, const char *remedy);

@@ -11,8 +11,8 @@ void parts_add(struct parts *parts, const char *kind, boxcar_str name) {
     parts->count++;
 }
 
-static void report(struct findings *findings, const struct parts *parts, boxcar_severity severity, const char *what,
-                   const char *remedy) {
+static void report(struct findings *findings, const struct parts *parts, boxcar_severity severity,
+                   const char *what, const char *remedy) {
     size_t more = parts->count > PARTS_SHOWN ? parts->count - PARTS_SHOWN : 0;
 
     if (parts->count == 0)

@@ -19,7 +19,8 @@ struct findings findings_begin(void) {
 static boxcar_finding *add_empty(struct findings *findings) {
     struct finding_rows *list = findings->list;
 
-    boxcar_finding *items = arena_make_room(&list->arena, list->items, list->count, &findings->capacity, sizeof(*items));
+    boxcar_finding *items =
+        arena_make_room(&list->arena, list->items, list->count, &findings->capacity, sizeof(*items));
     if (!items)
         return NULL;
     list->items = items;
@@ -72,8 +73,8 @@ void findings_remedy(struct findings *findings, const char *format, ...) {
         fail(findings);
 }
 
-boxcar_status findings_end(struct findings *findings, boxcar_status status,
-                           struct finding_rows **ret_list, boxcar_error *err) {
+boxcar_status findings_end(struct findings *findings, boxcar_status status, struct finding_rows **ret_list,
+                           boxcar_error *err) {
     if (status != BOXCAR_OK) {
         fail(findings);
         return status;

@@ -20,7 +20,7 @@ void findings_add(struct findings *findings, const char *check, boxcar_severity 
 void findings_remedy(struct findings *findings, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Hands the list over when `status`, of what went into it, is BOXCAR_OK; frees it otherwise. */
-boxcar_status findings_end(struct findings *findings, boxcar_status status,
-                           struct finding_rows **ret_list, boxcar_error *err);
+boxcar_status findings_end(struct findings *findings, boxcar_status status, struct finding_rows **ret_list,
+                           boxcar_error *err);
 
 #endif

@@ -51,13 +51,14 @@ boxcar_status ended_list_add(struct ended_list *list, const boxcar_join *join, b
 
 static bool is_held(const struct ended_list *held, const boxcar_join *join) {
     for (size_t i = 0; i < held->count; i++)
-        if (memcmp(held->items[i].join_id.uuid.bytes, join->join_id.uuid.bytes, sizeof(join->join_id.uuid.bytes)) == 0)
+        if (memcmp(held->items[i].join_id.uuid.bytes, join->join_id.uuid.bytes,
+                   sizeof(join->join_id.uuid.bytes)) == 0)
             return true;
     return false;
 }
 
-/* PostgreSQL tells of every join that its transaction has ended, also of those that an earlier call told of. That there is
- * no memory for a record must not make the call a failure. */
+/* PostgreSQL tells of every join that its transaction has ended, also of those that an earlier call told of.
+ * That there is no memory for a record must not make the call a failure. */
 void join_log_ended(struct boxcar_store *store, const boxcar_join *joins, size_t count) {
     for (size_t i = 0; store_logs(store, BOXCAR_LOG_INFO) && i < count; i++) {
         if (!store->holds_ends)

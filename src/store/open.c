@@ -88,13 +88,15 @@ static boxcar_status check_sqlite_path(boxcar_str path, boxcar_error *err) {
             "url names a database in memory, which would vanish with this one connection: give "
             "sqlite:PATH");
     if (str_starts_with(path, BOXCAR_STR("file:")))
-        return error_invalid(err, "url",
-                             "url is a URI (file:...), which could turn off locks or keep the store in memory: give "
-                             "sqlite:PATH (and for a file that has such a name sqlite:./file:...)");
+        return error_invalid(
+            err, "url",
+            "url is a URI (file:...), which could turn off locks or keep the store in memory: give "
+            "sqlite:PATH (and for a file that has such a name sqlite:./file:...)");
     if (memchr(path.data, '?', path.len) != NULL)
-        return error_invalid(err, "url",
-                             "url has parameters (?...), which SQLite stores do not take: give sqlite:PATH, a path "
-                             "without a question mark");
+        return error_invalid(
+            err, "url",
+            "url has parameters (?...), which SQLite stores do not take: give sqlite:PATH, a path "
+            "without a question mark");
     return BOXCAR_OK;
 }
 
@@ -105,8 +107,8 @@ boxcar_status store_check_url(boxcar_str url, boxcar_error *err) {
         return error_invalid(err, "url", "url has an unknown form: " URL_FORMS);
     if (!str_starts_with(url, BOXCAR_STR(STORE_URL_SQLITE)))
         return BOXCAR_OK;
-    return check_sqlite_path((boxcar_str){url.data + strlen(STORE_URL_SQLITE), url.len - strlen(STORE_URL_SQLITE)},
-                             err);
+    return check_sqlite_path(
+        (boxcar_str){url.data + strlen(STORE_URL_SQLITE), url.len - strlen(STORE_URL_SQLITE)}, err);
 }
 
 boxcar_status store_open(const boxcar_store_options *options, struct boxcar_store **ret_store,

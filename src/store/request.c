@@ -13,8 +13,8 @@ struct message_rows *result_into_list(struct result *result, boxcar_box box) {
 
     if (!list)
         return NULL;
-    *list = (struct message_rows){
-        .arena = result->arena, .items = part->claimed, .count = part->claimed_count};
+    *list =
+        (struct message_rows){.arena = result->arena, .items = part->claimed, .count = part->claimed_count};
     *result = (struct result){.arena = ARENA_INIT};
     return list;
 }

@@ -1,12 +1,14 @@
 /* One request, one round trip: everything that is asked of a store at once.
  *
- * A request is what its public struct says (boxcar/request.h), and a few things that only the library asks. Enqueueing,
- * settling and reaping in both boxes are one durable transaction; claiming follows it in the same round trip, box by
- * box. A part that asks nothing costs nothing. Every public operation is a request with one list filled in.
+ * A request is what its public struct says (boxcar/request.h), and a few things that only the library asks.
+ * Enqueueing, settling and reaping in both boxes are one durable transaction; claiming follows it in the same
+ * round trip, box by box. A part that asks nothing costs nothing. Every public operation is a request with
+ * one list filled in.
  *
- * Stores apply it in one order, so that two requests never wait for each other: messages of the inbox come first, because
- * their keys are locked before everything else; then what both boxes' settlements will need is locked; then messages of
- * the outbox are enqueued, the outbox is settled, the inbox is settled; then the outbox is claimed from, then the inbox. */
+ * Stores apply it in one order, so that two requests never wait for each other: messages of the inbox come
+ * first, because their keys are locked before everything else; then what both boxes' settlements will need is
+ * locked; then messages of the outbox are enqueued, the outbox is settled, the inbox is settled; then the
+ * outbox is claimed from, then the inbox. */
 #ifndef BOXCAR_STORE_REQUEST_H
 #define BOXCAR_STORE_REQUEST_H
 
@@ -19,7 +21,8 @@ struct instance; /* store.h */
 
 #define BOXES BOXCAR_BOXES
 
-/* The ways to settle in the order in which stores apply them: what is recorded about a message comes before its end. */
+/* The ways to settle in the order in which stores apply them: what is recorded about a message comes before
+ * its end. */
 static inline boxcar_settle_kind settle_kind_at(int i) {
     return (boxcar_settle_kind)((i + BOXCAR_RECORD) % BOXCAR_SETTLE_KINDS);
 }
@@ -34,24 +37,26 @@ struct message_key {
 /* What only the library asks of a box. */
 struct request_own {
     const struct message_key *keys; /* one for each message of the outbox; NULL: none has a key */
-    bool fresh_ids;                 /* the library made every message id in this very call: none can be a duplicate;
-                                       never in the inbox, and not with unique keys */
-    boxcar_reason fail_reason;      /* for settle[BOXCAR_FAIL]; NONE = rejected */
-    const struct wait *waits;       /* for settle[BOXCAR_RESOLVE], in the same order */
-    bool no_suspects;               /* claim none: one of them is being tried already */
+    bool fresh_ids; /* the library made every message id in this very call: none can be a duplicate;
+                       never in the inbox, and not with unique keys */
+    boxcar_reason fail_reason; /* for settle[BOXCAR_FAIL]; NONE = rejected */
+    const struct wait *waits;  /* for settle[BOXCAR_RESOLVE], in the same order */
+    bool no_suspects;          /* claim none: one of them is being tried already */
 };
 
-/* Everything here is borrowed for the call and has been validated: stores trust it. Every message has an id, and no key:
- * that has become its id, or is among the keys. Texts that are empty are absent. */
+/* Everything here is borrowed for the call and has been validated: stores trust it. Every message has an id,
+ * and no key: that has become its id, or is among the keys. Texts that are empty are absent. */
 struct request {
     boxcar_request base; /* but for its parts and its heartbeat, which stores find here: */
     boxcar_request_part parts[BOXES];
     struct request_own own[BOXES];
     const struct instance *instances; /* that the owner lives and works, a row a box */
     size_t instance_count;
-    bool remove_stale; /* instances that were silent for base.stale_threshold_ms are removed, after the heartbeat */
-    bool farewell;     /* the owner goes, from both boxes; a request of its own */
-    bool logs_messages_later; /* a transaction spans requests: what they store is logged when it is committed */
+    bool remove_stale;        /* instances that were silent for base.stale_threshold_ms are removed, after the
+                                 heartbeat */
+    bool farewell;            /* the owner goes, from both boxes; a request of its own */
+    bool logs_messages_later; /* a transaction spans requests: what they store is logged when it is committed
+                               */
 };
 
 /* The new messages of a box, with what the library knows about them. */
@@ -85,7 +90,8 @@ struct inbox_origin {
 };
 
 static inline struct inbox_origin inbox_origin_of(const boxcar_new_message *message) {
-    return (struct inbox_origin){message->source, message->external_id, message->content_hash, message->message_id};
+    return (struct inbox_origin){message->source, message->external_id, message->content_hash,
+                                 message->message_id};
 }
 
 struct message_rows {
@@ -101,23 +107,23 @@ struct work_id_list {
 struct part_result {
     boxcar_enqueued *enqueued; /* one per new message, in order */
     struct work_id_list settled[BOXCAR_SETTLE_KINDS];
-    enum wait_outcome *waits;  /* one per wait that was to be resolved, in order */
-    int64_t reaped;            /* messages, when the part asked to reap */
+    enum wait_outcome *waits; /* one per wait that was to be resolved, in order */
+    int64_t reaped;           /* messages, when the part asked to reap */
     boxcar_message *claimed;
     size_t claimed_count;
     boxcar_message *returned; /* by boxcar_request_part.returns; none of them was claimed */
     size_t returned_count;
-    bool held_up;              /* the claim's turn did not come in time: there may be more */
+    bool held_up; /* the claim's turn did not come in time: there may be more */
 };
 
 /* The answer; lives in one arena, released once with result_release(). */
 struct result {
     struct arena arena;
     struct part_result parts[BOXES];
-    boxcar_join *ended;        /* joins that ended by this request, without their texts; only looked for
-                                  when the store logs at INFO */
+    boxcar_join *ended; /* joins that ended by this request, without their texts; only looked for
+                           when the store logs at INFO */
     size_t ended_count;
-    boxcar_error claim_error;  /* why a claim failed, where the rest stands; BOXCAR_OK = none did */
+    boxcar_error claim_error; /* why a claim failed, where the rest stands; BOXCAR_OK = none did */
 };
 
 void result_release(struct result *result);

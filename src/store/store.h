@@ -9,11 +9,10 @@
 #ifndef BOXCAR_STORE_STORE_H
 #define BOXCAR_STORE_STORE_H
 
-#include "request.h"
 #include "boxcar/dead_letter.h"
 #include "boxcar/doctor.h"
-#include "boxcar/inbox.h"
 #include "boxcar/event.h"
+#include "boxcar/inbox.h"
 #include "boxcar/inspect.h"
 #include "boxcar/instance.h"
 #include "boxcar/join.h"
@@ -21,6 +20,7 @@
 #include "boxcar/maintain.h"
 #include "boxcar/store.h"
 #include "boxcar/stream.h"
+#include "request.h"
 
 struct attempt_rows {
     LIST_OF(boxcar_attempt);
@@ -85,14 +85,16 @@ struct setting_value_list {
 /* A choice of messages. One of them is set: `filter`, `dead`, or else `ref`. */
 struct message_choice {
     const boxcar_message_filter *filter; /* a page of any messages */
-    const boxcar_dead_filter *dead;      /* dead letters, newest first: at most `limit` of those older than `after` */
+    const boxcar_dead_filter
+        *dead; /* dead letters, newest first: at most `limit` of those older than `after` */
     int limit;
     boxcar_work_id after; /* 0 = all */
     boxcar_box box;       /* of `ref` */
     boxcar_message_ref ref;
 };
 
-/* What can become of chosen messages: dead letters are replayed or purged, one message by its ref is cancelled. */
+/* What can become of chosen messages: dead letters are replayed or purged, one message by its ref is
+ * cancelled. */
 enum message_action { MESSAGE_REPLAY, MESSAGE_PURGE, MESSAGE_CANCEL };
 
 struct message_change {
@@ -145,9 +147,9 @@ static const boxcar_str EVERY_TOPIC = {"*", 1};
 struct instance {
     boxcar_owner owner;
     boxcar_box box;
-    bool no_box;              /* no box is named: what is registered of the owner is brought up to date; an owner
-                                 that is not known is registered in both boxes, without topics */
-    boxcar_str host;          /* for people */
+    bool no_box;     /* no box is named: what is registered of the owner is brought up to date; an owner
+                        that is not known is registered in both boxes, without topics */
+    boxcar_str host; /* for people */
     int64_t pid;
     int concurrency;
     const boxcar_str *topics; /* the patterns it handles; `*`: every topic; NULL: those it registered before,
@@ -164,7 +166,7 @@ struct nap {
         size_t topic_count;
     } boxes[BOXES];
     int64_t longest_ms;
-    int wake_fd;              /* readable = get up at once; -1 = none */
+    int wake_fd; /* readable = get up at once; -1 = none */
 };
 
 struct store_ops {
@@ -194,14 +196,14 @@ struct store_ops {
                                 size_t topic_count, boxcar_str wait_topic, int64_t horizon_ms,
                                 bool *ret_drained, boxcar_error *err);
 
-    /* Messages. Lists are allocated with malloc and owned by the caller. read: a ref gives its message with the
-     * payload, or BOXCAR_E_NOT_FOUND; pages come without payloads. change: one transaction. A run through all
-     * dead letters continues after message_change.oldest, so it ends even if some die again meanwhile. */
+    /* Messages. Lists are allocated with malloc and owned by the caller. read: a ref gives its message with
+     * the payload, or BOXCAR_E_NOT_FOUND; pages come without payloads. change: one transaction. A run through
+     * all dead letters continues after message_change.oldest, so it ends even if some die again meanwhile. */
     boxcar_status (*message_read)(struct boxcar_store *store, const struct message_choice *choice,
                                   struct message_rows **ret_list, boxcar_error *err);
     boxcar_status (*message_change)(struct boxcar_store *store, const struct message_choice *choice,
-                                    enum message_action action, boxcar_str note, struct message_change *ret_change,
-                                    boxcar_error *err);
+                                    enum message_action action, boxcar_str note,
+                                    struct message_change *ret_change, boxcar_error *err);
     /* The work ids of messages of a box, in the order of their ids; 0 = the box has no such message. */
     boxcar_status (*work_ids)(struct boxcar_store *store, boxcar_box box, const boxcar_message_id *ids,
                               size_t count, boxcar_work_id *ret_ids, boxcar_error *err);
@@ -212,9 +214,9 @@ struct store_ops {
 
     /* Joins; see boxcar/join.h for what each refuses. start: join_id is set, an existing one is left
      * alone. attach: ret_attached has room for `count`; all or none. end: a step of it; NULL = the join is
-     * cancelled. wait: settles the join, then enqueues `message`, whose topic is left to the store (its setting
-     * join_wait_topic). Settling counts members whose message had ended before they were attached. page: join_id
-     * set = just that one, whatever the filter says: BOXCAR_E_NOT_FOUND when there is none. */
+     * cancelled. wait: settles the join, then enqueues `message`, whose topic is left to the store (its
+     * setting join_wait_topic). Settling counts members whose message had ended before they were attached.
+     * page: join_id set = just that one, whatever the filter says: BOXCAR_E_NOT_FOUND when there is none. */
     boxcar_status (*join_start)(struct boxcar_store *store, const boxcar_new_join *join, boxcar_error *err);
     boxcar_status (*join_attach)(struct boxcar_store *store, boxcar_join_id join_id,
                                  const boxcar_message_id *message_ids, size_t count,
@@ -224,8 +226,8 @@ struct store_ops {
     boxcar_status (*join_wait)(struct boxcar_store *store, boxcar_join_id join_id,
                                const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
                                struct join_change *ret_change, boxcar_error *err);
-    boxcar_status (*join_page)(struct boxcar_store *store, const boxcar_join_filter *filter, boxcar_join_id join_id,
-                               struct join_rows **ret_list, boxcar_error *err);
+    boxcar_status (*join_page)(struct boxcar_store *store, const boxcar_join_filter *filter,
+                               boxcar_join_id join_id, struct join_rows **ret_list, boxcar_error *err);
     boxcar_status (*join_members)(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
                                   int limit, struct join_member_rows **ret_list, boxcar_error *err);
 
@@ -237,42 +239,47 @@ struct store_ops {
     boxcar_status (*inbox_find)(struct boxcar_store *store, boxcar_inbox_key key,
                                 struct inbox_receipt_rows **ret_list, boxcar_error *err);
 
-    /* Events; see boxcar/event.h. append: every event has its id, duplicates are told by the store. read: events of
-     * just the stream that the filter names, from this version on, by versions. EVENTS_BY_POSITION: those that the
-     * filter chooses, by positions; the list says how far it has looked. */
+    /* Events; see boxcar/event.h. append: every event has its id, duplicates are told by the store. read:
+     * events of just the stream that the filter names, from this version on, by versions. EVENTS_BY_POSITION:
+     * those that the filter chooses, by positions; the list says how far it has looked. */
     boxcar_status (*event_append)(struct boxcar_store *store, boxcar_str stream, int64_t expected_version,
                                   const boxcar_new_event *events, size_t count, boxcar_appended *ret_appended,
                                   boxcar_error *err);
-    boxcar_status (*event_read)(struct boxcar_store *store, const boxcar_event_filter *filter, int64_t from_version,
-                                struct event_rows **ret_list, boxcar_error *err);
+    boxcar_status (*event_read)(struct boxcar_store *store, const boxcar_event_filter *filter,
+                                int64_t from_version, struct event_rows **ret_list, boxcar_error *err);
 
-    /* Streams; see boxcar/stream.h for what each refuses. page: `stream` set = just that one, whatever the filter
-     * says of keys. change: *ret_work_id is the message that a skip gave up. rule_write: BOXCAR_STREAM_DEFAULT
-     * removes the rule; BOXCAR_E_NOT_FOUND when there is none. */
-    boxcar_status (*stream_page)(struct boxcar_store *store, const boxcar_stream_filter *filter, boxcar_str stream,
-                                 struct stream_rows **ret_list, boxcar_error *err);
+    /* Streams; see boxcar/stream.h for what each refuses. page: `stream` set = just that one, whatever the
+     * filter says of keys. change: *ret_work_id is the message that a skip gave up. rule_write:
+     * BOXCAR_STREAM_DEFAULT removes the rule; BOXCAR_E_NOT_FOUND when there is none. */
+    boxcar_status (*stream_page)(struct boxcar_store *store, const boxcar_stream_filter *filter,
+                                 boxcar_str stream, struct stream_rows **ret_list, boxcar_error *err);
     boxcar_status (*stream_change)(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
                                    enum stream_action action, boxcar_work_id *ret_work_id, boxcar_error *err);
-    boxcar_status (*stream_rule_write)(struct boxcar_store *store, boxcar_str pattern, boxcar_stream_policy policy,
-                                       boxcar_error *err);
+    boxcar_status (*stream_rule_write)(struct boxcar_store *store, boxcar_str pattern,
+                                       boxcar_stream_policy policy, boxcar_error *err);
     boxcar_status (*stream_rules)(struct boxcar_store *store, struct stream_rule_rows **ret_list,
                                   boxcar_error *err);
 
-    /* Instances say that they live (again and again, for each box they serve) and that they go by a request. A call
-     * that names the owner of one is a sign of life, too, in both boxes. Those silent in every way for
-     * longer than the setting instance_timeout are removed, by maintenance and by requests that ask for it. */
-    boxcar_status (*instances)(struct boxcar_store *store, struct instance_rows **ret_list, boxcar_error *err);
+    /* Instances say that they live (again and again, for each box they serve) and that they go by a request.
+     * A call that names the owner of one is a sign of life, too, in both boxes. Those silent in every way for
+     * longer than the setting instance_timeout are removed, by maintenance and by requests that ask for it.
+     */
+    boxcar_status (*instances)(struct boxcar_store *store, struct instance_rows **ret_list,
+                               boxcar_error *err);
 
-    /* The store as a whole. maintain: one task; the joins that it ended are logged. diagnose: what an operator should
-     * know; see boxcar/doctor.h. tries_claim: makes a claim and takes it back, for which it needs the claimers' turn
-     * (SQLite: the write lock). Workers do not ask for that: they claim all the time. */
+    /* The store as a whole. maintain: one task; the joins that it ended are logged. diagnose: what an
+     * operator should know; see boxcar/doctor.h. tries_claim: makes a claim and takes it back, for which it
+     * needs the claimers' turn (SQLite: the write lock). Workers do not ask for that: they claim all the
+     * time. */
     boxcar_status (*maintain)(struct boxcar_store *store, enum upkeep_task task, struct upkeep_done *ret_done,
                               boxcar_error *err);
     boxcar_status (*diagnose)(struct boxcar_store *store, boxcar_box box, bool tries_claim,
                               struct finding_rows **ret_list, boxcar_error *err);
     boxcar_status (*facts)(struct boxcar_store *store, struct store_facts *ret_facts, boxcar_error *err);
-    boxcar_status (*settings_read)(struct boxcar_store *store, struct setting_value_list *ret_list, boxcar_error *err);
-    boxcar_status (*setting_write)(struct boxcar_store *store, const struct setting_value *value, boxcar_error *err);
+    boxcar_status (*settings_read)(struct boxcar_store *store, struct setting_value_list *ret_list,
+                                   boxcar_error *err);
+    boxcar_status (*setting_write)(struct boxcar_store *store, const struct setting_value *value,
+                                   boxcar_error *err);
 };
 
 /* Joins that have ended, without their texts. The items are malloc'ed. */
@@ -287,18 +294,19 @@ struct boxcar_store {
     boxcar_log_fn log;
     void *log_context;
     _Atomic int log_level; /* boxcar_log_level; a worker changes it while its threads log */
-    bool impatient; /* a lost connection is reported at once instead of waited for; the next call
-                       tries to connect, once. For callers that have something better to do. */
-    int64_t call_ms; /* of an impatient store: the longest that one call may wait for others or for an
-                        answer; 0 = as long as the options allow. It logs no changes of state: its caller
-                        does. */
-    const _Atomic bool *is_over; /* of an impatient store for upkeep: until this is true, calls that are known to be long
-                                    may be; then they end like the others. NULL = no call may be long */
-    bool is_down;   /* the loss was logged and the return was not yet: one line per change */
+    bool impatient;        /* a lost connection is reported at once instead of waited for; the next call
+                              tries to connect, once. For callers that have something better to do. */
+    int64_t call_ms;       /* of an impatient store: the longest that one call may wait for others or for an
+                              answer; 0 = as long as the options allow. It logs no changes of state: its caller
+                              does. */
+    const _Atomic bool
+        *is_over; /* of an impatient store for upkeep: until this is true, calls that are known to be long
+                     may be; then they end like the others. NULL = no call may be long */
+    bool is_down; /* the loss was logged and the return was not yet: one line per change */
     boxcar_deployment deployment; /* the last that was asked for: when it was opened, or later */
-    char *id; /* for logs; malloc'ed, freed by the backend's close */
-    bool holds_ends;        /* between begin and commit: ends of joins are logged by the commit */
-    struct ended_list ends; /* those; see join_log.h */
+    char *id;                     /* for logs; malloc'ed, freed by the backend's close */
+    bool holds_ends;              /* between begin and commit: ends of joins are logged by the commit */
+    struct ended_list ends;       /* those; see join_log.h */
 };
 
 /* Whether a record of this level would be logged: ask before making the fields. */
@@ -318,8 +326,8 @@ void store_log_replayed_steps(const struct boxcar_store *store, int64_t count);
  * oldest program (by schema version) that may use such a store. */
 #define STORE_SCHEMA_VERSION 14
 
-/* The oldest schema version that a deployment can bring up to date. Earlier ones were never released; migrations 1 to 9
- * make version 9 at once (decision 43). */
+/* The oldest schema version that a deployment can bring up to date. Earlier ones were never released;
+ * migrations 1 to 9 make version 9 at once (decision 43). */
 #define STORE_OLDEST_UPGRADE 9
 
 /* BOXCAR_E_VERSION: the store is older than that. 0 = there is no store yet. */

@@ -22,8 +22,8 @@ struct halted_list {
     size_t count;
 };
 
-void stream_log_remember(const struct boxcar_store *store, struct halted_list *list, int box, boxcar_str stream,
-                         int64_t work_id);
+void stream_log_remember(const struct boxcar_store *store, struct halted_list *list, int box,
+                         boxcar_str stream, int64_t work_id);
 void stream_log_forget(struct halted_list *list);
 /* Logs them, and forgets. */
 void stream_log_remembered(const struct boxcar_store *store, struct halted_list *list);

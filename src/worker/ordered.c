@@ -118,7 +118,8 @@ static boxcar_status sort(struct run *run, struct arena *arena, size_t count, bo
 static boxcar_str text_of(struct hand *hand, const struct boxcar_delivery *delivery) {
     boxcar_str copy;
 
-    return delivery->error && arena_copy_str(&hand->arena, (boxcar_str){delivery->error, delivery->error_len}, &copy)
+    return delivery->error &&
+                   arena_copy_str(&hand->arena, (boxcar_str){delivery->error, delivery->error_len}, &copy)
                ? copy
                : BOXCAR_NO_STR;
 }
@@ -223,8 +224,8 @@ static boxcar_status run_all(struct run *run, size_t concurrency, boxcar_error *
 }
 
 boxcar_status ordered_run(const boxcar_message *const *messages, size_t count, int concurrency,
-                          boxcar_handler_fn handle, void *context,
-                          boxcar_ordered_results **ret_results, boxcar_error *err) {
+                          boxcar_handler_fn handle, void *context, boxcar_ordered_results **ret_results,
+                          boxcar_error *err) {
     struct run run = {.messages = messages, .handle = handle, .context = context};
     boxcar_status status;
 

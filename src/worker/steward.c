@@ -34,7 +34,7 @@ struct steward {
     int64_t interval_ms;
     unsigned generation; /* of the interval */
     bool stopping;
-    atomic_bool is_over; /* the same, for the call that is under way */
+    atomic_bool is_over;                          /* the same, for the call that is under way */
     int64_t next_complaint_ms[BOXES][COMPLAINTS]; /* 0 = at the first look */
     unsigned random;
 };
@@ -117,7 +117,8 @@ static void complain(struct steward *steward, boxcar_box box, size_t i, const bo
     bool is_of_store = COMPLAINT[i].is_of_store;
     int64_t next_ms = clock_ms() + COMPLAIN_EVERY_MS;
 
-    store_log(steward->logger, finding->severity >= BOXCAR_SEVERITY_WARNING ? BOXCAR_LOG_WARN : BOXCAR_LOG_INFO,
+    store_log(steward->logger,
+              finding->severity >= BOXCAR_SEVERITY_WARNING ? BOXCAR_LOG_WARN : BOXCAR_LOG_INFO,
               COMPLAINT[i].event, NULL, 0, "%s%.*s", box == BOXCAR_INBOX && !is_of_store ? "inbox: " : "",
               (int)(finding->text.len < 400 ? finding->text.len : 400), finding->text.data);
     for (int other = 0; other < BOXES; other++)
@@ -136,7 +137,8 @@ static bool is_any_due(const struct steward *steward, boxcar_box box) {
     return false;
 }
 
-static void complain_about(struct steward *steward, boxcar_box box, size_t i, const struct finding_rows *list) {
+static void complain_about(struct steward *steward, boxcar_box box, size_t i,
+                           const struct finding_rows *list) {
     const char *check = COMPLAINT[i].check;
     bool due = is_due(steward, box, i);
 
@@ -207,7 +209,8 @@ static void steward_free(struct steward *steward) {
     free(steward);
 }
 
-struct steward *steward_start(struct boxcar_worker *worker, struct boxcar_store *logger, int64_t interval_ms) {
+struct steward *steward_start(struct boxcar_worker *worker, struct boxcar_store *logger,
+                              int64_t interval_ms) {
     struct steward *steward = calloc(1, sizeof(*steward));
     pthread_condattr_t attributes;
     sigset_t all, before;

@@ -210,7 +210,8 @@ boxcar_status worker_new(const boxcar_worker_options *given, struct boxcar_worke
         status = tuning_read(given, &options, &worker->tuning, err);
     if (status == BOXCAR_OK)
         status = copy_store(worker, options.store, err);
-    worker->owner = boxcar_uuid_is_none(options.owner.uuid) ? (boxcar_owner){boxcar_uuid_new()} : options.owner;
+    worker->owner =
+        boxcar_uuid_is_none(options.owner.uuid) ? (boxcar_owner){boxcar_uuid_new()} : options.owner;
     worker->drain = options.drain;
     worker->open = store_open;
     if (status == BOXCAR_OK)

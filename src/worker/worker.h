@@ -46,8 +46,8 @@ struct boxcar_worker {
     int wake_fd;
     _Atomic int stop_requests;
     _Atomic int64_t stop_asked_ms; /* when the first of them came; 0 = there was none */
-    _Atomic int state;            /* boxcar_worker_state */
-    _Atomic int64_t turned_at_ms; /* the loop */
+    _Atomic int state;             /* boxcar_worker_state */
+    _Atomic int64_t turned_at_ms;  /* the loop */
     struct worker_counters count;
     struct tuning tuning; /* the loop's while it runs */
     pthread_mutex_t mutex;

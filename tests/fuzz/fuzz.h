@@ -1,6 +1,6 @@
-/* What every target here has: one function that is given bytes. A promise that does not hold ends the program, which is
- * what the fuzzer looks for. Targets compare what a parser says with what is promised of it; they do not only wait for a
- * crash. */
+/* What every target here has: one function that is given bytes. A promise that does not hold ends the
+ * program, which is what the fuzzer looks for. Targets compare what a parser says with what is promised of
+ * it; they do not only wait for a crash. */
 #ifndef BOXCAR_TESTS_FUZZ_H
 #define BOXCAR_TESTS_FUZZ_H
 

@@ -1,4 +1,5 @@
-/* JSON that is taken without jansson: jansson would take it, too, and its copy is what the slower way makes of it. */
+/* JSON that is taken without jansson: jansson would take it, too, and its copy is what the slower way makes
+ * of it. */
 #include <jansson.h>
 
 #include "cli/input/batch/json_plain.h"

@@ -1,8 +1,8 @@
 /* Text for terminals and for stores: whatever came in, what goes out is valid UTF-8, and in one line. */
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/utf8.h"
 #include "cli/output/text.h"
-#include "base/memory.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

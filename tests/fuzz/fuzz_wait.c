@@ -1,8 +1,8 @@
 /* The payload of a wait, which any program may have written. What is read and written again says the same. */
+#include "base/memory.h"
 #include "base/utf8.h"
 #include "core/limits/limits.h"
 #include "core/wait.h"
-#include "base/memory.h"
 #include "fuzz.h"
 
 static boxcar_str given(boxcar_str text) { return text.data != NULL ? text : BOXCAR_STR(""); }

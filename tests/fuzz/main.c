@@ -1,5 +1,5 @@
-/* Runs a target over files and folders of them, without a fuzzer: so that the targets and what they once found are part
- * of every test run. */
+/* Runs a target over files and folders of them, without a fuzzer: so that the targets and what they once
+ * found are part of every test run. */
 #include <dirent.h>
 #include <err.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
-/* The program's reports, kept quiet: a fuzzer makes thousands of them a second. They are still put together, so that a
- * wrong format shows. */
+/* The program's reports, kept quiet: a fuzzer makes thousands of them a second. They are still put together,
+ * so that a wrong format shows. */
 #include <stdarg.h>
 
 #include "cli/output/report.h"

@@ -157,14 +157,16 @@ bool settle_in_box(struct fixture *f, boxcar_box box, boxcar_settle_kind how, bo
                    const boxcar_settlement *settlement) {
     boxcar_work_id affected = {0};
     size_t count = 99;
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(box, owner), how, settlement, 1, &affected, &count, &f->err));
+    ASSERT_OK(f,
+              boxcar_settle(f->store, CLAIMER(box, owner), how, settlement, 1, &affected, &count, &f->err));
     assert_in_range(count, 0, 1);
     if (count == 1)
         assert_int_equal(affected.value, settlement->work_id.value);
     return count == 1;
 }
 
-bool settle(struct fixture *f, boxcar_settle_kind how, boxcar_owner owner, const boxcar_settlement *settlement) {
+bool settle(struct fixture *f, boxcar_settle_kind how, boxcar_owner owner,
+            const boxcar_settlement *settlement) {
     return settle_in_box(f, BOXCAR_OUTBOX, how, owner, settlement);
 }
 
@@ -195,7 +197,8 @@ bool bury(struct fixture *f, boxcar_owner owner, struct taken taken, const char 
 bool renew(struct fixture *f, boxcar_owner owner, struct taken taken, int64_t lease_ms) {
     boxcar_settlement settlement = settlement_of(taken);
     size_t count = 99;
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER_FOR(BOXCAR_OUTBOX, owner, lease_ms), BOXCAR_RENEW, &settlement, 1, NULL, &count, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER_FOR(BOXCAR_OUTBOX, owner, lease_ms), BOXCAR_RENEW,
+                               &settlement, 1, NULL, &count, &f->err));
     assert_in_range(count, 0, 1);
     return count == 1;
 }

@@ -69,7 +69,8 @@ size_t take_all(struct fixture *f, boxcar_owner owner, int64_t lease_ms, struct 
 boxcar_settlement settlement_of(struct taken taken);
 bool settle_in_box(struct fixture *f, boxcar_box box, boxcar_settle_kind how, boxcar_owner owner,
                    const boxcar_settlement *settlement);
-bool settle(struct fixture *f, boxcar_settle_kind how, boxcar_owner owner, const boxcar_settlement *settlement);
+bool settle(struct fixture *f, boxcar_settle_kind how, boxcar_owner owner,
+            const boxcar_settlement *settlement);
 bool ack(struct fixture *f, boxcar_owner owner, struct taken taken);
 bool abandon(struct fixture *f, boxcar_owner owner, struct taken taken, int64_t delay_ms);
 bool defer(struct fixture *f, boxcar_owner owner, struct taken taken, int64_t delay_ms);
@@ -97,12 +98,12 @@ boxcar_status say_alive(boxcar_store *store, boxcar_owner owner, boxcar_box box,
 void set_setting(struct fixture *f, const char *name, const char *value);
 int64_t audit_lost(struct fixture *f);
 
-/* The clock of the database. wait_out() returns once it is this much further: what was given that long before the call,
- * as a lease or a time to live, has ended then. */
+/* The clock of the database. wait_out() returns once it is this much further: what was given that long before
+ * the call, as a lease or a time to live, has ended then. */
 boxcar_time database_now(struct fixture *f);
 void wait_out(struct fixture *f, int64_t ms);
-/* A pause of a few milliseconds, for loops that wait until something is so. A test that has to let time pass because
- * nothing would show what it waits for says why. */
+/* A pause of a few milliseconds, for loops that wait until something is so. A test that has to let time pass
+ * because nothing would show what it waits for says why. */
 void pause_ms(int64_t ms);
 
 #endif

@@ -34,8 +34,8 @@ static void run(struct fixture *f, int size, crew_fn work, void *context, bool w
     assert_in_range(size, 1, CREW_MAX);
     for (int i = 0; i < size; i++) {
         threads[i].work = work;
-        threads[i].member =
-            (struct crew_member){.f = f, .number = i, .context = context, .owner = (boxcar_owner){boxcar_uuid_new()}};
+        threads[i].member = (struct crew_member){
+            .f = f, .number = i, .context = context, .owner = (boxcar_owner){boxcar_uuid_new()}};
         if (with_store)
             threads[i].member.store = fixture_open(f);
     }

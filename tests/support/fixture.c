@@ -120,7 +120,8 @@ static void remove_directory(const char *directory) {
 
 static void drop_schema(struct fixture *f) {
     char drop[256];
-    snprintf(drop, sizeof(drop), "drop schema if exists \"%1$s\" cascade; drop schema if exists \"%1$s_fresh\" cascade",
+    snprintf(drop, sizeof(drop),
+             "drop schema if exists \"%1$s\" cascade; drop schema if exists \"%1$s_fresh\" cascade",
              f->schema);
     fixture_sql(f, NULL, drop);
 }

@@ -14,9 +14,9 @@
 #include <cmocka.h>
 
 #include "boxcar.h"
-#include "claimers.h"
 #include "boxcar/postgres.h"
 #include "boxcar/sqlite.h"
+#include "claimers.h"
 
 enum fixture_kind { FIXTURE_SQLITE = 1, FIXTURE_POSTGRES = 2, FIXTURE_PGBOUNCER = 4 };
 
@@ -42,8 +42,8 @@ int fixture_setup(void **state);
 int fixture_setup_bare(void **state);
 int fixture_teardown(void **state);
 
-/* Whether tests may share a PostgreSQL schema, one after the other. Not those that change its functions, rights or
- * versions. fixture_end() drops what was kept for the next test. */
+/* Whether tests may share a PostgreSQL schema, one after the other. Not those that change its functions,
+ * rights or versions. fixture_end() drops what was kept for the next test. */
 void fixture_reuse(bool may_reuse);
 void fixture_end(void);
 /* fixture_reset.c: what a fresh schema has, and making it fresh again. */

@@ -15,7 +15,8 @@ void fixture_remember(struct fixture *f) {
         "for t in select relname from \"%1$s_fresh\".relation where relkind = 'r' loop "
         "execute format('select exists (select from \"%1$s\".%%I)', t.relname) into has_rows; "
         "if has_rows then "
-        "execute format('create table \"%1$s_fresh\".%%I as table \"%1$s\".%%I', 'of_' || t.relname, t.relname); "
+        "execute format('create table \"%1$s_fresh\".%%I as table \"%1$s\".%%I', 'of_' || t.relname, "
+        "t.relname); "
         "end if; end loop; end $$";
     char sql[SQL_SIZE];
     snprintf(sql, sizeof(sql), REMEMBER, f->schema);
@@ -26,12 +27,15 @@ void fixture_reset(struct fixture *f) {
     static const char RESET[] =
         "set lock_timeout = '20s'; "
         "do $$ declare t record; names text; begin "
-        "for t in select c.relname, c.relkind from pg_class c where c.relnamespace = '\"%1$s\"'::regnamespace "
+        "for t in select c.relname, c.relkind from pg_class c where c.relnamespace = "
+        "'\"%1$s\"'::regnamespace "
         "and c.relkind in ('r', 'v') and not exists (select from \"%1$s_fresh\".relation r "
         "where r.relname = c.relname) loop "
-        "execute format('drop %%s \"%1$s\".%%I cascade', case t.relkind when 'r' then 'table' else 'view' end, t.relname); "
+        "execute format('drop %%s \"%1$s\".%%I cascade', case t.relkind when 'r' then 'table' else 'view' "
+        "end, t.relname); "
         "end loop; "
-        "select string_agg(format('\"%1$s\".%%I', r.relname), ', ') into names from \"%1$s_fresh\".relation r "
+        "select string_agg(format('\"%1$s\".%%I', r.relname), ', ') into names from \"%1$s_fresh\".relation "
+        "r "
         "where r.relkind = 'r'; "
         "execute 'truncate ' || names || ' restart identity'; "
         "for t in select relname from \"%1$s_fresh\".relation where relkind = 'S' loop "

@@ -127,9 +127,8 @@ static void serve(struct relay *relay) {
                                             {.fd = relay->listener, .events = POLLIN}};
     size_t count = relay->count;
     for (size_t i = 0; i < 2 * count; i++)
-        fds[2 + i] =
-            (struct pollfd){.fd = relay->is_cut || relay->is_mute ? -1 : relay->pairs[i / 2].ends[i % 2],
-                            .events = POLLIN};
+        fds[2 + i] = (struct pollfd){
+            .fd = relay->is_cut || relay->is_mute ? -1 : relay->pairs[i / 2].ends[i % 2], .events = POLLIN};
     if (poll(fds, 2 + 2 * count, -1) < 0)
         return;
     for (size_t i = count; i-- > 0;) {

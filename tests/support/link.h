@@ -22,8 +22,8 @@ void link_reset(struct link *link);
 /* The n-th answer of the server from now on (1 = the next) does not arrive: its connection is closed instead.
  * 0 = all of them arrive. */
 void link_lose_answer(struct link *link, int which);
-/* From the n-th answer on (0 = at once) nothing goes through any more in either direction; new connections are taken and
- * hear nothing. link_reset() ends that. */
+/* From the n-th answer on (0 = at once) nothing goes through any more in either direction; new connections
+ * are taken and hear nothing. link_reset() ends that. */
 void link_mute(struct link *link, int which);
 void link_close(struct link *link);
 

@@ -29,8 +29,7 @@ struct run {
     struct fixture *f;
 };
 
-static int set_up(void **state)
-{
+static int set_up(void **state) {
     struct run *run = *state;
     void *f = NULL;
     int status = fixture_setup(&f);
@@ -39,16 +38,14 @@ static int set_up(void **state)
 }
 
 /* Connections first: one with an open transaction would keep the schema from being dropped. */
-static int tear_down(void **state)
-{
+static int tear_down(void **state) {
     struct run *run = *state;
     void *f = run->f;
     sql_close_all();
     return fixture_teardown(&f);
 }
 
-static void run_scenario(void **state)
-{
+static void run_scenario(void **state) {
     struct run *run = *state;
     if (run->mutation)
         mutate(run->f, run->mutation);
@@ -57,18 +54,20 @@ static void run_scenario(void **state)
     assert_string_equal(verdict ? verdict : "the promise held", wanted);
 }
 
-static void add_run(struct run *run, struct CMUnitTest *test, const struct trap *trap, const struct mutation *mutation)
-{
+static void add_run(struct run *run, struct CMUnitTest *test, const struct trap *trap,
+                    const struct mutation *mutation) {
     run->trap = trap;
     run->mutation = mutation;
     snprintf(run->name, sizeof(run->name), mutation ? "%s, broken without %s" : "%s", trap->name,
              mutation ? mutation->name : "");
-    *test = (struct CMUnitTest){.name = run->name, .test_func = run_scenario, .setup_func = set_up,
-                                .teardown_func = tear_down, .initial_state = run};
+    *test = (struct CMUnitTest){.name = run->name,
+                                .test_func = run_scenario,
+                                .setup_func = set_up,
+                                .teardown_func = tear_down,
+                                .initial_state = run};
 }
 
-static int run_group(const struct entry *entry)
-{
+static int run_group(const struct entry *entry) {
     const struct trap_group *group = entry->group;
     static struct run runs[RUNS_MAX];
     static struct CMUnitTest tests[RUNS_MAX];
@@ -84,8 +83,7 @@ static int run_group(const struct entry *entry)
     return _cmocka_run_group_tests(entry->name, tests, count, NULL, NULL);
 }
 
-static int usage(const char *program)
-{
+static int usage(const char *program) {
     fprintf(stderr, "usage: %s GROUP [NAME-PATTERN]\ngroups:", program);
     for (size_t i = 0; i < GROUP_COUNT; i++)
         fprintf(stderr, " %s", GROUPS[i].name);
@@ -93,8 +91,7 @@ static int usage(const char *program)
     return EXIT_USAGE;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     bool skip = false;
     if (!fixture_choose("postgres", &skip)) {
         printf("skipped: no PostgreSQL server in the environment (see tests/support/with-postgres)\n");

@@ -104,7 +104,8 @@ boxcar_status boxcar_dead_purge(boxcar_store *store, const boxcar_dead_filter *f
     return act(store, filter, MESSAGE_PURGE, BOXCAR_NO_STR, ret_count, err);
 }
 
-boxcar_status boxcar_message_cancel(boxcar_store *store, boxcar_box box, boxcar_message_ref ref, boxcar_error *err) {
+boxcar_status boxcar_message_cancel(boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
+                                    boxcar_error *err) {
     struct message_choice choice = {.box = box, .ref = ref};
     struct message_change done;
     boxcar_status status = check_given(store, "store", err);

@@ -6,7 +6,7 @@
 #include "store/store.h"
 
 boxcar_status boxcar_doctor_run(boxcar_store *store, boxcar_box box, boxcar_finding_list **ret_list,
-                              boxcar_error *err) {
+                                boxcar_error *err) {
     struct finding_rows *rows = NULL;
     boxcar_status status = check_given(store, "store", err);
 

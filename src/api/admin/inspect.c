@@ -41,8 +41,8 @@ boxcar_status boxcar_message_page(boxcar_store *store, const boxcar_message_filt
     return status == BOXCAR_OK ? LIST_GIVE(list, ret_list, err) : status;
 }
 
-boxcar_status boxcar_attempt_read(boxcar_store *store, boxcar_work_id work_id,
-                                      boxcar_attempt_list **ret_list, boxcar_error *err) {
+boxcar_status boxcar_attempt_read(boxcar_store *store, boxcar_work_id work_id, boxcar_attempt_list **ret_list,
+                                  boxcar_error *err) {
     struct attempt_rows *rows = NULL;
     boxcar_status status = check_store_and_output(store, ret_list, err);
 

@@ -11,7 +11,8 @@ struct setting_rows {
     LIST_OF(boxcar_setting);
 };
 
-boxcar_status boxcar_maintenance_run(boxcar_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err) {
+boxcar_status boxcar_maintenance_run(boxcar_store *store, boxcar_maintenance *ret_maintenance,
+                                     boxcar_error *err) {
     struct upkeep_done done = {.waits = 0};
     boxcar_status status = check_given(store, "store", err);
 
@@ -69,7 +70,8 @@ static bool fill_setting(struct arena *arena, const struct setting *setting,
 
     if (stored && !setting_is_text(setting))
         setting_format(setting, stored->number, text);
-    if (stored && !arena_copy_str(arena, setting_is_text(setting) ? stored->text : boxcar_str_of(text), &value))
+    if (stored &&
+        !arena_copy_str(arena, setting_is_text(setting) ? stored->text : boxcar_str_of(text), &value))
         return false;
     *ret_setting = (boxcar_setting){
         .name = name, .value = value, .default_value = default_value, .help = boxcar_str_of(setting->help)};

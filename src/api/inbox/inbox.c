@@ -1,4 +1,5 @@
-/* The inbox: asking, accepting, reviving. Its messages are stored, claimed and settled in message/message.c. */
+/* The inbox: asking, accepting, reviving. Its messages are stored, claimed and settled in message/message.c.
+ */
 #include "api/check.h"
 #include "base/utf8.h"
 #include "core/limits/limits.h"
@@ -17,10 +18,11 @@ static boxcar_status read_origin(boxcar_inbox_key key, boxcar_str content_hash,
     message_id = boxcar_inbox_message_id(key);
     if (boxcar_uuid_is_none(message_id.uuid))
         return error_no_memory(err);
-    *ret_origin = (struct inbox_origin){.source = key.source,
-                                        .external_id = key.external_id,
-                                        .content_hash = str_is_empty(content_hash) ? BOXCAR_NO_STR : content_hash,
-                                        .message_id = message_id};
+    *ret_origin =
+        (struct inbox_origin){.source = key.source,
+                              .external_id = key.external_id,
+                              .content_hash = str_is_empty(content_hash) ? BOXCAR_NO_STR : content_hash,
+                              .message_id = message_id};
     return BOXCAR_OK;
 }
 
@@ -37,7 +39,8 @@ static const struct {
 };
 
 static boxcar_status ask(boxcar_store *store, enum inbox_question question, boxcar_inbox_key key,
-                         boxcar_str content_hash, bool *ret_answer, bool *ret_hash_mismatch, boxcar_error *err) {
+                         boxcar_str content_hash, bool *ret_answer, bool *ret_hash_mismatch,
+                         boxcar_error *err) {
     struct inbox_origin origin;
     bool mismatch = false;
     boxcar_status status = check_given(store, "store", err);
@@ -102,8 +105,8 @@ static boxcar_status replay(boxcar_store *store, boxcar_work_id work_id, boxcar_
     filter.box = BOXCAR_INBOX;
     filter.refs = &ref;
     filter.ref_count = 1;
-    status = store->ops->message_change(store, &choice, MESSAGE_REPLAY, utf8_cut(reason, BOXCAR_ERROR_TEXT_MAX),
-                                        &done, err);
+    status = store->ops->message_change(store, &choice, MESSAGE_REPLAY,
+                                        utf8_cut(reason, BOXCAR_ERROR_TEXT_MAX), &done, err);
     if (status == BOXCAR_OK)
         *ret_done = done.count > 0;
     return status;

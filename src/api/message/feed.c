@@ -1,9 +1,9 @@
 /* A feed: chunks are stored as they come, in one transaction.
  *
- * If the store fails on the way, the transaction is rolled back and all messages are stored by one call after the end of
- * the feed. That call knows how to try again; a transaction that spans calls cannot. If the feed is slow, the
- * transaction is rolled back, too, and begun again after the end. So every chunk is kept until then, with the message ids
- * that it got. */
+ * If the store fails on the way, the transaction is rolled back and all messages are stored by one call after
+ * the end of the feed. That call knows how to try again; a transaction that spans calls cannot. If the feed
+ * is slow, the transaction is rolled back, too, and begun again after the end. So every chunk is kept until
+ * then, with the message ids that it got. */
 #include "boxcar/feed.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@
 /* A chunk in the form that stores want. */
 struct chunk {
     struct chunk *next;
-    struct request request; /* with its messages */
+    struct request request;    /* with its messages */
     boxcar_enqueued *enqueued; /* NULL = no answers are wanted */
 };
 
@@ -48,7 +48,8 @@ static void roll_back(struct feed *feed) {
 
 /* From a transaction that cannot go on to what is done at the end. */
 static void fall_back(struct feed *feed, const char *why) {
-    store_log(feed->store, BOXCAR_LOG_INFO, "feed", NULL, 0, "all messages are stored after the end of the feed: %s", why);
+    store_log(feed->store, BOXCAR_LOG_INFO, "feed", NULL, 0,
+              "all messages are stored after the end of the feed: %s", why);
     roll_back(feed);
     feed->sends_at_once = false;
     feed->unsent = feed->first;
@@ -122,7 +123,8 @@ static boxcar_status take_chunk(struct feed *feed, bool *ret_is_last, boxcar_err
 /* ---- storing ---- */
 
 /* Stores chunks from `from` on by one request. */
-static boxcar_status store_as(struct feed *feed, struct chunk *from, struct request *request, boxcar_error *err) {
+static boxcar_status store_as(struct feed *feed, struct chunk *from, struct request *request,
+                              boxcar_error *err) {
     AUTO_RESULT struct result result = {.arena = ARENA_INIT};
     boxcar_status status;
     size_t done = 0;
@@ -131,7 +133,8 @@ static boxcar_status store_as(struct feed *feed, struct chunk *from, struct requ
     status = request_send(feed->store, request, &result, err);
     if (status != BOXCAR_OK)
         return status;
-    for (struct chunk *chunk = from; chunk && done < request->base.messages[feed->box].count; chunk = chunk->next) {
+    for (struct chunk *chunk = from; chunk && done < request->base.messages[feed->box].count;
+         chunk = chunk->next) {
         if (chunk->enqueued)
             memcpy(chunk->enqueued, result.parts[feed->box].enqueued + done,
                    count_of(feed, chunk) * sizeof(*chunk->enqueued));
@@ -192,7 +195,7 @@ static boxcar_status store_rest(struct feed *feed, bool sent_before, boxcar_erro
 /* Whether storing these takes no lock that another transaction may want: such locks are left to one call at
  * the end, which knows their order. */
 static bool is_free(struct new_messages new) {
-    for (size_t i = 0; new.fresh_ids && i < new.count; i++)
+    for (size_t i = 0; new.fresh_ids &&i < new.count; i++)
         if (!boxcar_uuid_is_none(new.items[i].join_id.uuid))
             return false;
     return new.fresh_ids;
@@ -250,7 +253,8 @@ static bool commit(struct feed *feed, bool *ret_unknown) {
 
 static void log_enqueued(const struct feed *feed) {
     for (const struct chunk *chunk = feed->first; chunk && chunk->enqueued; chunk = chunk->next)
-        request_log_messages(feed->store, feed->box, chunk->request.base.messages[feed->box], chunk->enqueued);
+        request_log_messages(feed->store, feed->box, chunk->request.base.messages[feed->box],
+                             chunk->enqueued);
 }
 
 /* Nothing has to be waited for any more. */
@@ -275,7 +279,12 @@ static boxcar_status run(struct feed *feed, boxcar_error *err) {
 
 boxcar_status boxcar_enqueue_feed(boxcar_store *store, boxcar_box box, boxcar_feed_fn next, void *context,
                                   boxcar_error *err) {
-    struct feed feed = {.store = store, .box = box, .next = next, .context = context, .arena = ARENA_INIT, .sends_at_once = true};
+    struct feed feed = {.store = store,
+                        .box = box,
+                        .next = next,
+                        .context = context,
+                        .arena = ARENA_INIT,
+                        .sends_at_once = true};
     boxcar_status status = check_given(store, "store", err);
 
     if (status == BOXCAR_OK)

@@ -53,11 +53,12 @@ boxcar_status boxcar_enqueue_many(boxcar_store *store, boxcar_box box, const box
 
 /* ---- claiming ---- */
 
-static boxcar_status read_claimer(const boxcar_store *store, const boxcar_claimer *given, boxcar_claimer *ret_claimer,
-                                  boxcar_error *err) {
+static boxcar_status read_claimer(const boxcar_store *store, const boxcar_claimer *given,
+                                  boxcar_claimer *ret_claimer, boxcar_error *err) {
     boxcar_status status = check_given(store, "store", err);
 
-    return status == BOXCAR_OK ? options_read(ret_claimer, sizeof(*ret_claimer), given, "claimer", err) : status;
+    return status == BOXCAR_OK ? options_read(ret_claimer, sizeof(*ret_claimer), given, "claimer", err)
+                               : status;
 }
 
 boxcar_status boxcar_claim(boxcar_store *store, const boxcar_claimer *given, boxcar_message_list **ret_list,

@@ -28,8 +28,8 @@ static boxcar_status refuse(size_t count, const boxcar_error *first, boxcar_erro
                          first->message, count);
 }
 
-static boxcar_status check_request(struct arena *arena, const boxcar_request *given, struct whole_request *ret_whole,
-                                   boxcar_error *err) {
+static boxcar_status check_request(struct arena *arena, const boxcar_request *given,
+                                   struct whole_request *ret_whole, boxcar_error *err) {
     boxcar_error first = BOXCAR_ERROR_INIT;
     size_t count = 0;
     boxcar_status status = faults_find(arena, given, ret_whole, NULL, NULL, &count, &first);
@@ -58,12 +58,12 @@ static void fill_topics(const boxcar_request_part *part, struct instance *instan
 }
 
 static size_t fill_instances(const struct whole_request *whole, struct instance ret_instances[BOXES]) {
-    struct instance instance = {
-        .owner = whole->request.owner,
-        .host = str_is_absent(whole->heartbeat.host) ? BOXCAR_STR("") : whole->heartbeat.host,
-        .pid = whole->heartbeat.pid,
-        .concurrency = whole->heartbeat.concurrency,
-        .no_box = !whole->given[BOXCAR_OUTBOX] && !whole->given[BOXCAR_INBOX]};
+    struct instance instance = {.owner = whole->request.owner,
+                                .host = str_is_absent(whole->heartbeat.host) ? BOXCAR_STR("")
+                                                                             : whole->heartbeat.host,
+                                .pid = whole->heartbeat.pid,
+                                .concurrency = whole->heartbeat.concurrency,
+                                .no_box = !whole->given[BOXCAR_OUTBOX] && !whole->given[BOXCAR_INBOX]};
     size_t count = 0;
 
     if (!whole->request.heartbeat)
@@ -89,7 +89,8 @@ static boxcar_status run(boxcar_store *store, const struct whole_request *whole,
                               .parts = {whole->parts[BOXCAR_OUTBOX], whole->parts[BOXCAR_INBOX]},
                               .instances = instances,
                               .instance_count = fill_instances(whole, instances),
-                              .remove_stale = whole->request.heartbeat || whole->request.stale_threshold_ms > 0};
+                              .remove_stale =
+                                  whole->request.heartbeat || whole->request.stale_threshold_ms > 0};
 
     return request_run(store, &request, ret_result, err);
 }

@@ -149,7 +149,8 @@ static boxcar_status enqueue_batches(struct bench *bench, boxcar_new_message *ba
                                      struct progress *progress, boxcar_error *err) {
     for (int done = 0; done < bench->messages;) {
         int count = bench->messages - done < bench->batch_size ? bench->messages - done : bench->batch_size;
-        boxcar_status status = boxcar_enqueue_many(bench->cli->store, BOXCAR_OUTBOX, batch, (size_t)count, NULL, err);
+        boxcar_status status =
+            boxcar_enqueue_many(bench->cli->store, BOXCAR_OUTBOX, batch, (size_t)count, NULL, err);
         if (status != BOXCAR_OK)
             return status;
         done += count;
@@ -395,6 +396,4 @@ static const struct command CMD_BENCH = {
     .run = run,
 };
 
-const struct command_noun BENCH_COMMANDS = {
-    "Upkeep",
-    (const struct command *const[]){&CMD_BENCH, NULL}};
+const struct command_noun BENCH_COMMANDS = {"Upkeep", (const struct command *const[]){&CMD_BENCH, NULL}};

@@ -79,7 +79,8 @@ static int run(struct cli *cli, const char *const *args) {
 static const struct command CMD_CLAIM = {
     .name = "claim",
     .summary = "lease messages that are ready",
-    .usage = "--owner UUID [--lease DUR] [--batch-size N] [--batch-bytes SIZE] [--topic TOPIC]... [--box BOX]",
+    .usage =
+        "--owner UUID [--lease DUR] [--batch-size N] [--batch-bytes SIZE] [--topic TOPIC]... [--box BOX]",
     .description =
         "Leases messages to an owner, oldest first, and prints them with their payload, as JSON\n"
         "Lines unless -o says otherwise. If nothing is ready, it prints nothing and succeeds. Settle\n"
@@ -88,13 +89,12 @@ static const struct command CMD_CLAIM = {
         "\n"
         "Without --topic it claims all messages except waits for joins (topic join.wait): these are claimed\n"
         "only if --topic names them exactly. If you ack a wait by hand, its continuation is lost.\n",
-    .examples =
-        "boxcar claim --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11\n"
-        "boxcar claim --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11 --topic 'orders.*' --batch-size 1 --lease 2m\n",
+    .examples = "boxcar claim --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11\n"
+                "boxcar claim --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11 --topic 'orders.*' --batch-size 1 "
+                "--lease 2m\n",
     .options = OPTIONS,
     .run = run,
 };
 
-const struct command_noun CLAIM_COMMANDS = {
-    "Work by hand",
-    (const struct command *const[]){&CMD_CLAIM, NULL}};
+const struct command_noun CLAIM_COMMANDS = {"Work by hand",
+                                            (const struct command *const[]){&CMD_CLAIM, NULL}};

@@ -4,8 +4,8 @@
 
 #include "cli/cli.h"
 
-/* The commands of one noun, in the order of the help. Its file defines NOUN_COMMANDS, and the list in meson.build names
- * the noun: there is no other place to register a command. */
+/* The commands of one noun, in the order of the help. Its file defines NOUN_COMMANDS, and the list in
+ * meson.build names the noun: there is no other place to register a command. */
 struct command_noun {
     const char *section; /* the title above it in the overview; neighbours with the same one share it */
     const struct command *const *commands; /* ended by NULL */

@@ -81,6 +81,4 @@ static const struct command CMD_CONFIG = {
     .run = run,
 };
 
-const struct command_noun CONFIG_COMMANDS = {
-    "Set up",
-    (const struct command *const[]){&CMD_CONFIG, NULL}};
+const struct command_noun CONFIG_COMMANDS = {"Set up", (const struct command *const[]){&CMD_CONFIG, NULL}};

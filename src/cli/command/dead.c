@@ -15,12 +15,12 @@ struct dead_given {
     int all;
 };
 
-#define DEAD_OPTIONS(given, all_text) \
-    {"topic", 0, POPT_ARG_STRING, &(given).topic, 0, "only this topic, or PREFIX*", "TOPIC"}, \
-        {"reason",        0, POPT_ARG_STRING, \
-         &(given).reason, 0, "rejected, exhausted, expired, no_handler or cancelled", \
-         "REASON"}, \
-        {"before", 0, POPT_ARG_STRING, &(given).before, 0, "only those that died before", "TIME"}, \
+#define DEAD_OPTIONS(given, all_text)                                                                        \
+    {"topic", 0, POPT_ARG_STRING, &(given).topic, 0, "only this topic, or PREFIX*", "TOPIC"},                \
+        {"reason",        0, POPT_ARG_STRING,                                                                \
+         &(given).reason, 0, "rejected, exhausted, expired, no_handler or cancelled",                        \
+         "REASON"},                                                                                          \
+        {"before", 0, POPT_ARG_STRING, &(given).before, 0, "only those that died before", "TIME"},           \
         {"all", 0, POPT_ARG_NONE, &(given).all, 0, all_text, NULL}, OPTION_BOX((given).box)
 
 /* replay and purge: reads the choice, which must not be empty, calls `act`, and prints how many
@@ -108,7 +108,8 @@ static int run_cancel(struct cli *cli, const char *const *args) {
     boxcar_box box = BOXCAR_OUTBOX;
     if (!args[0])
         return cli_usage(cli, "ID is missing: give a work id or a message id");
-    if (!cli_args_at_most(cli, args, 1) || !value_box(cli, cancel_box_name, &box) || !value_ref(cli, args[0], &ref))
+    if (!cli_args_at_most(cli, args, 1) || !value_box(cli, cancel_box_name, &box) ||
+        !value_ref(cli, args[0], &ref))
         return CLI_USAGE;
     int result = cli_store_open(cli);
     if (result != CLI_DONE)
@@ -231,7 +232,9 @@ static char *show_box;
 
 static struct poptOption SHOW_OPTIONS[] = {OPTION_BOX(show_box), POPT_TABLEEND};
 
-static int run_show(struct cli *cli, const char *const *args) { return inspect_show(cli, show_box, args, true); }
+static int run_show(struct cli *cli, const char *const *args) {
+    return inspect_show(cli, show_box, args, true);
+}
 
 static const struct command CMD_DEAD_SHOW = {
     .name = "dead show",
@@ -311,6 +314,5 @@ static const struct command CMD_DEAD_PURGE = {
 };
 
 const struct command_noun DEAD_COMMANDS = {
-    "Dead letters",
-    (const struct command *const[]){&CMD_CANCEL, &CMD_DEAD, &CMD_DEAD_LS, &CMD_DEAD_SHOW, &CMD_DEAD_REPLAY,
-                                   &CMD_DEAD_PURGE, NULL}};
+    "Dead letters", (const struct command *const[]){&CMD_CANCEL, &CMD_DEAD, &CMD_DEAD_LS, &CMD_DEAD_SHOW,
+                                                    &CMD_DEAD_REPLAY, &CMD_DEAD_PURGE, NULL}};

@@ -35,8 +35,7 @@ static void report_add(struct report *report, const boxcar_finding *finding) {
     json_t *row = json_object();
     bool good = json_put_text(row, "check", finding->check) &&
                 json_put(row, "severity", json_string(boxcar_severity_name(finding->severity))) &&
-                json_put_text(row, "text", finding->text) &&
-                json_put_text(row, "remedy", finding->remedy);
+                json_put_text(row, "text", finding->text) && json_put_text(row, "remedy", finding->remedy);
     row = json_finish(row, good);
     if (finding->severity > report->worst)
         report->worst = finding->severity;
@@ -145,7 +144,8 @@ static int print(const struct cli *cli, json_t *rows) {
 static bool is_of_streams(const boxcar_finding *finding) {
     static const char *const CHECKS[] = {"halted_streams", "stream_order"};
     for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++)
-        if (finding->check.len == strlen(CHECKS[i]) && memcmp(finding->check.data, CHECKS[i], finding->check.len) == 0)
+        if (finding->check.len == strlen(CHECKS[i]) &&
+            memcmp(finding->check.data, CHECKS[i], finding->check.len) == 0)
             return finding->severity > BOXCAR_SEVERITY_NOTE;
     return false;
 }
@@ -227,6 +227,4 @@ static const struct command CMD_DOCTOR = {
     .run = run,
 };
 
-const struct command_noun DOCTOR_COMMANDS = {
-    "Upkeep",
-    (const struct command *const[]){&CMD_DOCTOR, NULL}};
+const struct command_noun DOCTOR_COMMANDS = {"Upkeep", (const struct command *const[]){&CMD_DOCTOR, NULL}};

@@ -33,7 +33,8 @@ static void note_duplicates(const struct cli *cli, const boxcar_enqueued *enqueu
     if (duplicates > 0 && count == 1)
         cli_note(cli, "a duplicate: the store knows this message already, and nothing was stored");
     else if (duplicates > 0)
-        cli_note(cli, "%zu of the messages are duplicates, which the store knows already: they were not stored",
+        cli_note(cli,
+                 "%zu of the messages are duplicates, which the store knows already: they were not stored",
                  duplicates);
 }
 
@@ -63,12 +64,14 @@ int enqueue_one(struct cli *cli, const struct enqueue_kind *kind, const boxcar_n
     return enqueue_print(cli, kind, &enqueued, 1, false);
 }
 
-static boxcar_status store_all(struct cli *cli, const struct enqueue_kind *kind, const struct json_lines *file,
-                               boxcar_enqueued *ret_enqueued, boxcar_error *err) {
+static boxcar_status store_all(struct cli *cli, const struct enqueue_kind *kind,
+                               const struct json_lines *file, boxcar_enqueued *ret_enqueued,
+                               boxcar_error *err) {
     char text[48];
     snprintf(text, sizeof(text), "storing %zu messages", file->count);
     struct progress *progress = progress_begin(cli, text);
-    boxcar_status status = boxcar_enqueue_many(cli->store, kind->box, file->items, file->count, ret_enqueued, err);
+    boxcar_status status =
+        boxcar_enqueue_many(cli->store, kind->box, file->items, file->count, ret_enqueued, err);
     progress_end(progress);
     return status;
 }
@@ -188,15 +191,15 @@ static struct {
 static struct new_message_given given_message;
 
 static struct poptOption ENQUEUE_OPTIONS[] = {
-    {"batch", 0, POPT_ARG_STRING, &enqueue_given.batch, 0, "read messages from JSON Lines; - is standard input",
-     "FILE|-"},
+    {"batch", 0, POPT_ARG_STRING, &enqueue_given.batch, 0,
+     "read messages from JSON Lines; - is standard input", "FILE|-"},
     NEW_MESSAGE_OPTIONS(given_message),
-    {"message-id", 0, POPT_ARG_STRING, &enqueue_given.message_id, 0, "the message's id; one that exists is a no-op",
-     "UUID"},
+    {"message-id", 0, POPT_ARG_STRING, &enqueue_given.message_id, 0,
+     "the message's id; one that exists is a no-op", "UUID"},
     {"key", 0, POPT_ARG_STRING, &enqueue_given.key, 0,
      "stored once for this text and the topic, as long as the message is kept", "TEXT"},
-    {"unique", 0, POPT_ARG_NONE, &enqueue_given.unique, 0, "the key is free again once its message is done or dead",
-     NULL},
+    {"unique", 0, POPT_ARG_NONE, &enqueue_given.unique, 0,
+     "the key is free again once its message is done or dead", NULL},
     {"join", 0, POPT_ARG_STRING, &enqueue_given.join, 0, "make the message a member of this join", "JOIN"},
     POPT_TABLEEND};
 
@@ -208,7 +211,8 @@ struct borrowed {
 
 static const char *const ENQUEUE_COLUMNS[] = {"work_id", "message_id", "duplicate", NULL};
 
-static const struct enqueue_kind OUTBOX = {.box = BOXCAR_OUTBOX, .row = enqueued_json, .columns = ENQUEUE_COLUMNS};
+static const struct enqueue_kind OUTBOX = {
+    .box = BOXCAR_OUTBOX, .row = enqueued_json, .columns = ENQUEUE_COLUMNS};
 
 static bool read_ids(const struct cli *cli, boxcar_new_message *message) {
     if (enqueue_given.message_id && enqueue_given.key) {
@@ -291,7 +295,8 @@ static const struct command CMD_ENQUEUE = {
         "name, in the same transaction, once. It is an event with --event or --event-type, or if its topic\n"
         "ends in Event. With --no-event it never is. See boxcar help event.\n"
         "\n"
-        "--batch reads JSON Lines: one object a line with topic, payload, correlation_id, causation_id, due,\n"
+        "--batch reads JSON Lines: one object a line with topic, payload, correlation_id, causation_id, "
+        "due,\n"
         "delay, ttl, stream, headers and metadata (objects), message_id, key, unique, is_event (true or\n"
         "false), event_type, max_attempts, join_id (or join). Any other name is refused, exit\n"
         "status 2. A payload that is not a string is stored as its compact JSON.\n"
@@ -309,6 +314,4 @@ static const struct command CMD_ENQUEUE = {
     .run = run_enqueue,
 };
 
-const struct command_noun ENQUEUE_COMMANDS = {
-    "Send",
-    (const struct command *const[]){&CMD_ENQUEUE, NULL}};
+const struct command_noun ENQUEUE_COMMANDS = {"Send", (const struct command *const[]){&CMD_ENQUEUE, NULL}};

@@ -13,7 +13,8 @@ struct enqueue_kind {
     const char *const *columns;
 };
 
-/* Each returns an enum cli_exit and has reported what went wrong. The file is read by batch_file_load(), then stored. */
+/* Each returns an enum cli_exit and has reported what went wrong. The file is read by batch_file_load(), then
+ * stored. */
 int enqueue_one(struct cli *cli, const struct enqueue_kind *kind, const boxcar_new_message *message);
 int enqueue_file(struct cli *cli, const struct enqueue_kind *kind, const char *path);
 

@@ -14,7 +14,8 @@
 #include "commands.h"
 
 /* A version or a position: a whole number from 0 on. As in input/values.h. */
-static bool event_number_read(const struct cli *cli, const char *option, const char *text, int64_t *ret_number) {
+static bool event_number_read(const struct cli *cli, const char *option, const char *text,
+                              int64_t *ret_number) {
     int64_t number;
     if (!text)
         return true;
@@ -88,14 +89,15 @@ static struct {
 static struct poptOption APPEND_OPTIONS[] = {
     {"expected", 0, POPT_ARG_STRING, &append_given.expected, 0,
      "the version the stream must have; 0 = it must be new", "N"},
-    {"event-id", 0, POPT_ARG_STRING, &append_given.event_id, 0, "the event's id; one the stream has is a no-op",
-     "UUID"},
+    {"event-id", 0, POPT_ARG_STRING, &append_given.event_id, 0,
+     "the event's id; one the stream has is a no-op", "UUID"},
     {"header", 0, POPT_ARG_ARGV, &append_given.headers, 0, "a header; may be repeated", "K=V"},
-    {"causation-id", 0, POPT_ARG_STRING, &append_given.causation_id, 0, "of the message or call that caused the event",
-     "TEXT"},
-    {"correlation-id", 0, POPT_ARG_STRING, &append_given.correlation_id, 0, "up to 255 characters for tracing",
-     "TEXT"},
-    {"topic", 0, POPT_ARG_STRING, &append_given.topic, 0, "enqueue it as a message with this topic, too", "TOPIC"},
+    {"causation-id", 0, POPT_ARG_STRING, &append_given.causation_id, 0,
+     "of the message or call that caused the event", "TEXT"},
+    {"correlation-id", 0, POPT_ARG_STRING, &append_given.correlation_id, 0,
+     "up to 255 characters for tracing", "TEXT"},
+    {"topic", 0, POPT_ARG_STRING, &append_given.topic, 0, "enqueue it as a message with this topic, too",
+     "TOPIC"},
     {"batch", 0, POPT_ARG_STRING, &append_given.batch, 0, "read events from JSON Lines; - is standard input",
      "FILE|-"},
     POPT_TABLEEND};
@@ -120,8 +122,10 @@ static int print_append(const struct cli *cli, const boxcar_appended *appended, 
 static bool read_event_id(const struct cli *cli, boxcar_event_id *ret_id) {
     if (!append_given.event_id)
         return true;
-    if (!boxcar_uuid_parse(boxcar_str_of(append_given.event_id), &ret_id->uuid) || boxcar_uuid_is_none(ret_id->uuid)) {
-        cli_usage(cli, "--event-id is '%.64s': give the id of the event, a UUID other than nil", append_given.event_id);
+    if (!boxcar_uuid_parse(boxcar_str_of(append_given.event_id), &ret_id->uuid) ||
+        boxcar_uuid_is_none(ret_id->uuid)) {
+        cli_usage(cli, "--event-id is '%.64s': give the id of the event, a UUID other than nil",
+                  append_given.event_id);
         return false;
     }
     return true;
@@ -153,7 +157,8 @@ static int run_one(struct cli *cli, const char *const *args, int64_t expected) {
     event.causation_id = boxcar_str_of(append_given.causation_id);
     event.topic = boxcar_str_of(append_given.topic);
     int result = CLI_USAGE;
-    if (read_event_id(cli, &event.event_id) && headers_read(cli, append_given.headers, &event.headers, &headers))
+    if (read_event_id(cli, &event.event_id) &&
+        headers_read(cli, append_given.headers, &event.headers, &headers))
         result = payload_read(cli, args[2], &payload, &event.payload);
     if (result == CLI_DONE)
         result = append_one(cli, boxcar_str_of(args[0]), expected, &event);
@@ -172,8 +177,8 @@ static int append_file(struct cli *cli, boxcar_str stream, int64_t expected, con
     if (result == CLI_DONE) {
         boxcar_status status =
             boxcar_event_append(cli->store, stream, expected, file->items, file->count, appended, &err);
-        result =
-            status == BOXCAR_OK ? print_append(cli, appended, file->count, true) : json_lines_fail(cli, file, &err);
+        result = status == BOXCAR_OK ? print_append(cli, appended, file->count, true)
+                                     : json_lines_fail(cli, file, &err);
     }
     free(appended);
     return result;
@@ -221,7 +226,8 @@ static const struct command CMD_EVENT_APPEND = {
         "correlation id, and the event id as message id.\n"
         "\n"
         "--batch reads JSON Lines, 1 to 10000: one object a line with type, payload, event_id, headers\n"
-        "(an object), correlation_id, causation_id, topic. A payload that is not a string is stored as its compact\n"
+        "(an object), correlation_id, causation_id, topic. A payload that is not a string is stored as its "
+        "compact\n"
         "JSON. All are appended or none, and the versions are printed one a line.\n",
     .examples =
         "boxcar event append order-42 order.placed '{\"total\": 12}' --expected 0\n"
@@ -321,7 +327,8 @@ static struct poptOption FOLLOW_OPTIONS[] = {
     {"type", 0, POPT_ARG_ARGV, &follow_given.types, 0, "only this type, or prefix*; may be repeated", "TYPE"},
     {"stream", 0, POPT_ARG_STRING, &follow_given.stream, 0, "only this stream, or prefix*", "STREAM"},
     {"once", 0, POPT_ARG_NONE, &follow_given.once, 0, "end when there are no more events", NULL},
-    {"poll", 0, POPT_ARG_STRING, &follow_given.poll, 0, "how often to look, 10ms to 24h (default 500ms)", "DUR"},
+    {"poll", 0, POPT_ARG_STRING, &follow_given.poll, 0, "how often to look, 10ms to 24h (default 500ms)",
+     "DUR"},
     POPT_TABLEEND};
 
 struct following {
@@ -439,5 +446,4 @@ static const struct command CMD_EVENT_FOLLOW = {
 
 const struct command_noun EVENT_COMMANDS = {
     "Events",
-    (const struct command *const[]){&CMD_EVENT, &CMD_EVENT_APPEND, &CMD_EVENT_READ, &CMD_EVENT_FOLLOW,
-                                   NULL}};
+    (const struct command *const[]){&CMD_EVENT, &CMD_EVENT_APPEND, &CMD_EVENT_READ, &CMD_EVENT_FOLLOW, NULL}};

@@ -192,6 +192,4 @@ static const struct command CMD_HELP = {
     .run = run_help,
 };
 
-const struct command_noun HELP_COMMANDS = {
-    "About boxcar",
-    (const struct command *const[]){&CMD_HELP, NULL}};
+const struct command_noun HELP_COMMANDS = {"About boxcar", (const struct command *const[]){&CMD_HELP, NULL}};

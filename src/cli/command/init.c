@@ -25,9 +25,10 @@ static int print(const struct cli *cli) {
         return CLI_DONE;
     }
     json_t *previous = deployment.previous_version ? json_integer(deployment.previous_version) : json_null();
-    return output_object(cli, json_pack("{s:i, s:o, s:i, s:i, s:s}", "schema_version", deployment.schema_version,
-                                        "previous_version", previous, "applied", deployment.applied, "mended",
-                                        deployment.mended, "store", boxcar_store_id(cli->store)));
+    return output_object(cli,
+                         json_pack("{s:i, s:o, s:i, s:i, s:s}", "schema_version", deployment.schema_version,
+                                   "previous_version", previous, "applied", deployment.applied, "mended",
+                                   deployment.mended, "store", boxcar_store_id(cli->store)));
 }
 
 static int run(struct cli *cli, const char *const *args) {
@@ -62,6 +63,4 @@ static const struct command CMD_INIT = {
     .run = run,
 };
 
-const struct command_noun INIT_COMMANDS = {
-    "Set up",
-    (const struct command *const[]){&CMD_INIT, NULL}};
+const struct command_noun INIT_COMMANDS = {"Set up", (const struct command *const[]){&CMD_INIT, NULL}};

@@ -41,10 +41,18 @@ static json_t *instance_json(const boxcar_instance *instance) {
     return json_finish(object, good);
 }
 
-static const char *const LS_COLUMNS[] = {"instance_id",     "box",    "host",   "pid",
-                                         "concurrency",     "rank",   "first_partition",
-                                         "partition_count", "leased", "oldest_lease_at",
-                                         "seen_at",         NULL};
+static const char *const LS_COLUMNS[] = {"instance_id",
+                                         "box",
+                                         "host",
+                                         "pid",
+                                         "concurrency",
+                                         "rank",
+                                         "first_partition",
+                                         "partition_count",
+                                         "leased",
+                                         "oldest_lease_at",
+                                         "seen_at",
+                                         NULL};
 
 static int print_ls(const struct cli *cli, const boxcar_instance_list *list) {
     struct output output;
@@ -85,5 +93,4 @@ static const struct command CMD_INSTANCE_LS = {
 };
 
 const struct command_noun INSTANCE_COMMANDS = {
-    "Streams",
-    (const struct command *const[]){&CMD_INSTANCE, &CMD_INSTANCE_LS, NULL}};
+    "Streams", (const struct command *const[]){&CMD_INSTANCE, &CMD_INSTANCE_LS, NULL}};

@@ -37,8 +37,9 @@ static int print(const struct cli *cli, const boxcar_maintenance *sum) {
     } else {
         printf("reaped %lld, expired %lld, purged %lld done and %lld dead", (long long)sum->reaped,
                (long long)sum->expired, (long long)sum->purged_done, (long long)sum->purged_dead);
-        printf("; joins: settled %lld, timed out %lld, purged %lld; inbox: purged %lld keys\n", (long long)sum->settled,
-               (long long)sum->timed_out, (long long)sum->purged_joins, (long long)sum->purged_keys);
+        printf("; joins: settled %lld, timed out %lld, purged %lld; inbox: purged %lld keys\n",
+               (long long)sum->settled, (long long)sum->timed_out, (long long)sum->purged_joins,
+               (long long)sum->purged_keys);
     }
     return result == CLI_DONE ? output_flush(cli) : result;
 }
@@ -133,6 +134,5 @@ static const struct command CMD_MAINTAIN = {
     .run = run,
 };
 
-const struct command_noun MAINTAIN_COMMANDS = {
-    "Upkeep",
-    (const struct command *const[]){&CMD_MAINTAIN, NULL}};
+const struct command_noun MAINTAIN_COMMANDS = {"Upkeep",
+                                               (const struct command *const[]){&CMD_MAINTAIN, NULL}};

@@ -25,7 +25,8 @@ static json_t *joins_json(const boxcar_join_list *joins) {
 }
 
 /* The message, its history and its joins in one object; NULL = out of memory. */
-static json_t *whole_json(const boxcar_message *message, const boxcar_attempt_list *attempts, const boxcar_join_list *joins) {
+static json_t *whole_json(const boxcar_message *message, const boxcar_attempt_list *attempts,
+                          const boxcar_join_list *joins) {
     json_t *object = message_json(message, MESSAGE_WITH_PAYLOAD);
     return json_finish(object, object && json_put(object, "attempts", attempt_list_json(attempts)) &&
                                    json_put(object, "joins", joins_json(joins)));
@@ -85,8 +86,7 @@ static int print_page(const struct cli *cli, const boxcar_message_list *list, co
     struct output output;
     output_list_begin(&output, cli, CLI_FORMAT_TABLE, columns);
     for (size_t i = 0; i < list->count; i++)
-        if (!output_list_add(&output,
-                             message_json(list->items[i], MESSAGE_WITHOUT_PAYLOAD)))
+        if (!output_list_add(&output, message_json(list->items[i], MESSAGE_WITHOUT_PAYLOAD)))
             break;
     return output_list_end(&output, cli);
 }
@@ -110,7 +110,9 @@ static char *show_box;
 
 static struct poptOption SHOW_OPTIONS[] = {OPTION_BOX(show_box), POPT_TABLEEND};
 
-static int run_show(struct cli *cli, const char *const *args) { return inspect_show(cli, show_box, args, false); }
+static int run_show(struct cli *cli, const char *const *args) {
+    return inspect_show(cli, show_box, args, false);
+}
 
 static const struct command CMD_SHOW = {
     .name = "show",
@@ -118,7 +120,8 @@ static const struct command CMD_SHOW = {
     .usage = "ID [--box BOX]",
     .description =
         "Digits are a work id, a UUID is a message id. Shows all fields, the payload, the history\n"
-        "of bad attempts (at, outcome, retry_count, owner, epoch, error) and the joins that the message is a\n"
+        "of bad attempts (at, outcome, retry_count, owner, epoch, error) and the joins that the message is "
+        "a\n"
         "member of (join_id, status; the newest 100).\n",
     .examples = "boxcar show 1\n"
                 "boxcar show 1 -o json\n",
@@ -131,11 +134,11 @@ static const struct command CMD_SHOW = {
 static struct { char *box, *status; } ls_given;
 static struct page_given given_page;
 
-static struct poptOption LS_OPTIONS[] = {
-    {"status", 0, POPT_ARG_STRING, &ls_given.status, 0, "ready, waiting, in_progress, done or failed", "STATUS"},
-    PAGE_OPTIONS(given_page),
-    OPTION_BOX(ls_given.box),
-    POPT_TABLEEND};
+static struct poptOption LS_OPTIONS[] = {{"status", 0, POPT_ARG_STRING, &ls_given.status, 0,
+                                          "ready, waiting, in_progress, done or failed", "STATUS"},
+                                         PAGE_OPTIONS(given_page),
+                                         OPTION_BOX(ls_given.box),
+                                         POPT_TABLEEND};
 
 static const char *const LS_COLUMNS[] = {"work_id",    "message_id",   "topic",       "status",
                                          "created_at", "available_at", "retry_count", NULL};
@@ -152,7 +155,8 @@ static bool read_status(const struct cli *cli, boxcar_message_filter *options) {
     }
     options->by_status = VALUE_NAMED(ls_given.status, boxcar_message_status_name, &options->status);
     if (!options->by_status)
-        cli_usage(cli, "--status is '%.64s': give ready, waiting, in_progress, done or failed", ls_given.status);
+        cli_usage(cli, "--status is '%.64s': give ready, waiting, in_progress, done or failed",
+                  ls_given.status);
     else if (options->status == BOXCAR_READY)
         options->readiness = BOXCAR_CLAIMABLE;
     return options->by_status;
@@ -170,11 +174,12 @@ static const struct command CMD_LS = {
     .name = "ls",
     .summary = "list messages, newest first",
     .usage = "[--status STATUS] [--topic TOPIC] [--limit N] [--after WORK_ID] [--box BOX]",
-    .description = "One page of messages without their payloads. For the next page give the last work id of\n"
-                   "this one to --after. With -o json an array, with -o jsonl one object a line.\n"
-                   "\n"
-                   "--status takes the words of boxcar stats. ready: claimable now. waiting: due later, backing\n"
-                   "off, or behind in a stream; such a message shows the status ready.\n",
+    .description =
+        "One page of messages without their payloads. For the next page give the last work id of\n"
+        "this one to --after. With -o json an array, with -o jsonl one object a line.\n"
+        "\n"
+        "--status takes the words of boxcar stats. ready: claimable now. waiting: due later, backing\n"
+        "off, or behind in a stream; such a message shows the status ready.\n",
     .examples = "boxcar ls\n"
                 "boxcar ls --status waiting\n"
                 "boxcar ls --status failed --topic 'orders.*' --limit 10 -o jsonl\n",
@@ -182,6 +187,5 @@ static const struct command CMD_LS = {
     .run = run_ls,
 };
 
-const struct command_noun MESSAGE_COMMANDS = {
-    "Look",
-    (const struct command *const[]){&CMD_SHOW, &CMD_LS, NULL}};
+const struct command_noun MESSAGE_COMMANDS = {"Look",
+                                              (const struct command *const[]){&CMD_SHOW, &CMD_LS, NULL}};

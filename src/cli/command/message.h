@@ -19,8 +19,9 @@ struct page_given {
 
 #define PAGE_OPTIONS(given)                                                                                  \
     {"topic", 0, POPT_ARG_STRING, &(given).topic, 0, "only this topic, or PREFIX*", "TOPIC"},                \
-        {"limit", 0, POPT_ARG_STRING, &(given).limit, 0, "how many, 1 to 10000 (default 50)", "N"},          \
-        {"after", 0, POPT_ARG_STRING, &(given).after, 0, "start after the last work id of a page", "WORK_ID"}
+        {"limit", 0, POPT_ARG_STRING, &(given).limit, 0, "how many, 1 to 10000 (default 50)", "N"}, {        \
+        "after", 0, POPT_ARG_STRING, &(given).after, 0, "start after the last work id of a page", "WORK_ID"  \
+    }
 
 /* Reads them into `options`. On a bad one it has reported it and returns false. */
 bool page_given_read(const struct cli *cli, const struct page_given *given, boxcar_message_filter *options);

@@ -118,6 +118,5 @@ static const struct command CMD_SETTINGS = {
     .run = run,
 };
 
-const struct command_noun SETTINGS_COMMANDS = {
-    "Set up",
-    (const struct command *const[]){&CMD_SETTINGS, NULL}};
+const struct command_noun SETTINGS_COMMANDS = {"Set up",
+                                               (const struct command *const[]){&CMD_SETTINGS, NULL}};

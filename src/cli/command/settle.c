@@ -18,7 +18,7 @@ struct settle_given {
     const char *stages;
 };
 
-#define SETTLE_OPTION_OWNER(given) \
+#define SETTLE_OPTION_OWNER(given)                                                                           \
     { "owner", 0, POPT_ARG_STRING, &(given).owner, 0, "the owner of the lease", "UUID" }
 
 #define SETTLE_OPTION_STAGES(given)                                                                          \
@@ -78,8 +78,8 @@ static int settle_all(struct cli *cli, boxcar_settle_kind kind, const boxcar_cla
     int result = cli_store_open(cli);
     if (result != CLI_DONE)
         return result;
-    if (boxcar_settle(cli->store, claimer, kind, settlements->items, settlements->count, settlements->affected,
-                      &settlements->affected_count, &err) != BOXCAR_OK)
+    if (boxcar_settle(cli->store, claimer, kind, settlements->items, settlements->count,
+                      settlements->affected, &settlements->affected_count, &err) != BOXCAR_OK)
         return cli_fail_with(cli, &err);
     return print(cli, settlements);
 }
@@ -90,7 +90,8 @@ static int settle_run(struct cli *cli, boxcar_settle_kind kind, const struct set
     int64_t delay_ms = BOXCAR_BACKOFF;
     int stages = 0;
     if (!value_owner(cli, given->owner, &claimer.owner) || !value_box(cli, given->box, &claimer.box) ||
-        !value_delay(cli, given->delay, &delay_ms) || !value_lease_time(cli, given->lease, &claimer.lease_ms) ||
+        !value_delay(cli, given->delay, &delay_ms) ||
+        !value_lease_time(cli, given->lease, &claimer.lease_ms) ||
         !value_count(cli, "--stages", given->stages, &stages))
         return CLI_USAGE;
     if (!args[0])
@@ -119,8 +120,7 @@ static struct poptOption ACK_OPTIONS[] = {SETTLE_OPTION_OWNER(ack_given), SETTLE
                                           OPTION_BOX(ack_given.box), POPT_TABLEEND};
 
 static int run_ack(struct cli *cli, const char *const *args) {
-    struct settle_given typed = {.owner = ack_given.owner, .box = ack_given.box,
-                                 .stages = ack_given.stages};
+    struct settle_given typed = {.owner = ack_given.owner, .box = ack_given.box, .stages = ack_given.stages};
     return settle_run(cli, BOXCAR_ACK, &typed, args);
 }
 
@@ -143,16 +143,18 @@ static const struct command CMD_ACK = {
 static struct { char *owner, *box, *stages, *error, *delay; } abandon_given;
 
 static struct poptOption ABANDON_OPTIONS[] = {
-    SETTLE_OPTION_OWNER(abandon_given), SETTLE_OPTION_STAGES(abandon_given),
+    SETTLE_OPTION_OWNER(abandon_given),
+    SETTLE_OPTION_STAGES(abandon_given),
     {"error", 0, POPT_ARG_STRING, &abandon_given.error, 0, "what went wrong; 4 KiB of it are kept", "TEXT"},
-    {"delay", 0, POPT_ARG_STRING, &abandon_given.delay, 0, "until the next attempt (default: the store's backoff)",
-     "DUR"},
+    {"delay", 0, POPT_ARG_STRING, &abandon_given.delay, 0,
+     "until the next attempt (default: the store's backoff)", "DUR"},
     OPTION_BOX(abandon_given.box),
     POPT_TABLEEND};
 
 static int run_abandon(struct cli *cli, const char *const *args) {
     struct settle_given typed = {.owner = abandon_given.owner,
-                                 .box = abandon_given.box, .stages = abandon_given.stages,
+                                 .box = abandon_given.box,
+                                 .stages = abandon_given.stages,
                                  .error = abandon_given.error,
                                  .delay = abandon_given.delay};
     return settle_run(cli, BOXCAR_ABANDON, &typed, args);
@@ -176,15 +178,18 @@ static const struct command CMD_ABANDON = {
 
 static struct { char *owner, *box, *stages, *delay; } defer_given;
 
-static struct poptOption DEFER_OPTIONS[] = {
-    SETTLE_OPTION_OWNER(defer_given), SETTLE_OPTION_STAGES(defer_given),
-    {"delay", 0, POPT_ARG_STRING, &defer_given.delay, 0, "until they are ready again (default: at once)", "DUR"},
-    OPTION_BOX(defer_given.box),
-    POPT_TABLEEND};
+static struct poptOption DEFER_OPTIONS[] = {SETTLE_OPTION_OWNER(defer_given),
+                                            SETTLE_OPTION_STAGES(defer_given),
+                                            {"delay", 0, POPT_ARG_STRING, &defer_given.delay, 0,
+                                             "until they are ready again (default: at once)", "DUR"},
+                                            OPTION_BOX(defer_given.box),
+                                            POPT_TABLEEND};
 
 static int run_defer(struct cli *cli, const char *const *args) {
-    struct settle_given typed = {.owner = defer_given.owner, .box = defer_given.box,
-                                 .stages = defer_given.stages, .delay = defer_given.delay};
+    struct settle_given typed = {.owner = defer_given.owner,
+                                 .box = defer_given.box,
+                                 .stages = defer_given.stages,
+                                 .delay = defer_given.delay};
     return settle_run(cli, BOXCAR_DEFER, &typed, args);
 }
 
@@ -204,14 +209,17 @@ static const struct command CMD_DEFER = {
 static struct { char *owner, *box, *stages, *error; } fail_given;
 
 static struct poptOption FAIL_OPTIONS[] = {
-    SETTLE_OPTION_OWNER(fail_given), SETTLE_OPTION_STAGES(fail_given),
+    SETTLE_OPTION_OWNER(fail_given),
+    SETTLE_OPTION_STAGES(fail_given),
     {"error", 0, POPT_ARG_STRING, &fail_given.error, 0, "what went wrong; 4 KiB of it are kept", "TEXT"},
     OPTION_BOX(fail_given.box),
     POPT_TABLEEND};
 
 static int run_fail(struct cli *cli, const char *const *args) {
-    struct settle_given typed = {.owner = fail_given.owner, .box = fail_given.box,
-                                 .stages = fail_given.stages, .error = fail_given.error};
+    struct settle_given typed = {.owner = fail_given.owner,
+                                 .box = fail_given.box,
+                                 .stages = fail_given.stages,
+                                 .error = fail_given.error};
     return settle_run(cli, BOXCAR_FAIL, &typed, args);
 }
 
@@ -219,9 +227,8 @@ static const struct command CMD_FAIL = {
     .name = "fail",
     .summary = "give messages up: they become dead letters",
     .usage = "--owner UUID ID[:EPOCH]... [--error TEXT] [--stages N] [--box BOX]",
-    .description =
-        "For messages that no further attempt can help (reason rejected). See boxcar help dead.\n"
-        "\n" SETTLE_OUTPUT,
+    .description = "For messages that no further attempt can help (reason rejected). See boxcar help dead.\n"
+                   "\n" SETTLE_OUTPUT,
     .examples = "boxcar fail --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11 1 --error 'no such customer'\n",
     .options = FAIL_OPTIONS,
     .run = run_fail,
@@ -238,7 +245,8 @@ static struct poptOption RENEW_OPTIONS[] = {
     POPT_TABLEEND};
 
 static int run_renew(struct cli *cli, const char *const *args) {
-    struct settle_given typed = {.owner = renew_given.owner, .box = renew_given.box, .lease = renew_given.lease};
+    struct settle_given typed = {
+        .owner = renew_given.owner, .box = renew_given.box, .lease = renew_given.lease};
     return settle_run(cli, BOXCAR_RENEW, &typed, args);
 }
 
@@ -288,6 +296,5 @@ static const struct command CMD_REAP = {
 };
 
 const struct command_noun SETTLE_COMMANDS = {
-    "Work by hand",
-    (const struct command *const[]){&CMD_ACK, &CMD_ABANDON, &CMD_DEFER, &CMD_FAIL, &CMD_RENEW, &CMD_REAP,
-                                   NULL}};
+    "Work by hand", (const struct command *const[]){&CMD_ACK, &CMD_ABANDON, &CMD_DEFER, &CMD_FAIL, &CMD_RENEW,
+                                                    &CMD_REAP, NULL}};

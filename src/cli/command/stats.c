@@ -17,7 +17,8 @@ static struct poptOption OPTIONS[] = {
     POPT_TABLEEND};
 
 static const char *const COLUMNS[] = {
-    "topic", "ready", "waiting", "in_progress", "done", "failed", "oldest_ready_age_seconds", "estimated", NULL};
+    "topic",     "ready", "waiting", "in_progress", "done", "failed", "oldest_ready_age_seconds",
+    "estimated", NULL};
 
 static const struct {
     unsigned flag;
@@ -100,6 +101,4 @@ static const struct command CMD_STATS = {
     .run = run,
 };
 
-const struct command_noun STATS_COMMANDS = {
-    "Look",
-    (const struct command *const[]){&CMD_STATS, NULL}};
+const struct command_noun STATS_COMMANDS = {"Look", (const struct command *const[]){&CMD_STATS, NULL}};

@@ -13,8 +13,8 @@
 
 /* KEY and --box, for a command with no other arguments. On a bad or missing one it has reported it and
  * returns false. */
-static bool stream_key_read(struct cli *cli, const char *const *args, const char *box_name, boxcar_box *ret_box,
-                            boxcar_str *ret_key) {
+static bool stream_key_read(struct cli *cli, const char *const *args, const char *box_name,
+                            boxcar_box *ret_box, boxcar_str *ret_key) {
     *ret_box = BOXCAR_OUTBOX;
     if (!args[0]) {
         cli_usage(cli, "KEY is missing: give the key of a stream, boxcar stream ls lists them");
@@ -275,7 +275,8 @@ static size_t fit_of(boxcar_str pattern, boxcar_str key) {
     size_t length = is_prefix(pattern) ? pattern.len - 1 : pattern.len;
     if (pattern.len == key.len && memcmp(pattern.data, key.data, key.len) == 0)
         return SIZE_MAX;
-    return is_prefix(pattern) && key.len >= length && memcmp(pattern.data, key.data, length) == 0 ? length + 1 : 0;
+    return is_prefix(pattern) && key.len >= length && memcmp(pattern.data, key.data, length) == 0 ? length + 1
+                                                                                                  : 0;
 }
 
 static const boxcar_stream_rule *deciding_rule(const boxcar_stream_rule_list *list, boxcar_str key) {
@@ -388,4 +389,4 @@ static const struct command CMD_STREAM_POLICY = {
 const struct command_noun STREAM_COMMANDS = {
     "Streams",
     (const struct command *const[]){&CMD_STREAM, &CMD_STREAM_LS, &CMD_STREAM_SHOW, &CMD_STREAM_RESUME,
-                                   &CMD_STREAM_SKIP, &CMD_STREAM_POLICY, NULL}};
+                                    &CMD_STREAM_SKIP, &CMD_STREAM_POLICY, NULL}};

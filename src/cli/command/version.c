@@ -26,6 +26,5 @@ const struct command CMD_VERSION = {
     .run = run,
 };
 
-const struct command_noun VERSION_COMMANDS = {
-    "About boxcar",
-    (const struct command *const[]){&CMD_VERSION, NULL}};
+const struct command_noun VERSION_COMMANDS = {"About boxcar",
+                                              (const struct command *const[]){&CMD_VERSION, NULL}};

@@ -121,7 +121,8 @@ struct config {
 /* Which settings a command looks at. A file is always checked as a whole. */
 enum config_scope { CONFIG_SCOPE_STORE_AND_LOG, CONFIG_SCOPE_ALL };
 
-/* Handlers of the command line: the values of --handler and of --inbox-handler, each ended by NULL, or NULL. */
+/* Handlers of the command line: the values of --handler and of --inbox-handler, each ended by NULL, or NULL.
+ */
 struct config_given {
     char **handlers[2]; /* by box */
 };
@@ -145,8 +146,8 @@ bool config_put(struct config *config, enum config_id id, const char *label, con
                 const char *text, struct complaints *complaints);
 bool config_put_curve(struct config *config, const char *topic, enum config_id id, const char *from,
                       const char *text, struct complaints *complaints);
-bool config_put_handler(struct config *config, boxcar_box box, const char *from, const char *topic, const char *action,
-                        struct complaints *complaints);
+bool config_put_handler(struct config *config, boxcar_box box, const char *from, const char *topic,
+                        const char *action, struct complaints *complaints);
 
 /* The file of --config or BOXCAR_CONFIG; NULL = none. */
 const char *config_path(void);
@@ -184,7 +185,8 @@ void config_print_example(void);
 void config_print_docs(void);
 int config_print_values(const struct cli *cli, const struct config *config);
 
-/* globals.c: checks the global options and writes them, and the settings that every command looks at, into `cli`. */
+/* globals.c: checks the global options and writes them, and the settings that every command looks at, into
+ * `cli`. */
 int option_apply_globals(struct cli *cli);
 
 #endif

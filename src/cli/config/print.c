@@ -127,8 +127,8 @@ static bool add_curve(struct output *output, const struct config_curve *curve) {
 static bool add_handlers(struct output *output, const struct config *config) {
     for (size_t i = 0; i < config->handler_count; i++) {
         const struct config_handler *handler = &config->handlers[i];
-        if (!output_list_add(output,
-                             row_json(config_handler_section(handler->box), handler->topic, handler->action, handler->from)))
+        if (!output_list_add(output, row_json(config_handler_section(handler->box), handler->topic,
+                                              handler->action, handler->from)))
             return false;
     }
     return true;

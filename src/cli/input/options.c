@@ -90,7 +90,8 @@ static int refuse(const struct cli *cli, int error, const char *typed) {
     if (!name)
         return cli_no_memory(cli);
     int result;
-    if (error == POPT_ERROR_MALLOC || error == POPT_ERROR_NULLARG) { /* the latter for lists; ours have their places */
+    if (error == POPT_ERROR_MALLOC ||
+        error == POPT_ERROR_NULLARG) { /* the latter for lists; ours have their places */
         result = cli_no_memory(cli);
     } else if (error == POPT_ERROR_BADOPT) {
         result = unknown_option(cli, name);
@@ -139,8 +140,9 @@ static struct poptOption *merge_tables(const struct poptOption *own) {
     return merged;
 }
 
-/* Keeps the last value of option number `val`. Of two stores it would silently be one, though. Each such option has a value:
- * NULL = popt had no memory for it. Without it, --store would be the store of the environment. */
+/* Keeps the last value of option number `val`. Of two stores it would silently be one, though. Each such
+ * option has a value: NULL = popt had no memory for it. Without it, --store would be the store of the
+ * environment. */
 static int keep_value(const struct cli *cli, size_t val, char *value) {
     if (!value)
         return cli_no_memory(cli);
@@ -153,7 +155,8 @@ static int keep_value(const struct cli *cli, size_t val, char *value) {
     free(*kept);
     unguard(value);
     *kept = value;
-    return is_second_store ? cli_usage(cli, "--store is given twice: a command works on one store") : CLI_DONE;
+    return is_second_store ? cli_usage(cli, "--store is given twice: a command works on one store")
+                           : CLI_DONE;
 }
 
 static void unguard_lists(const struct poptOption *table) {
@@ -162,9 +165,11 @@ static void unguard_lists(const struct poptOption *table) {
             unguard_list(*(char ***)table[i].arg);
 }
 
-/* popt has no list of arguments where it had no memory for the list, and a hole in it where it had none for one of them: the
- * list would end there. It takes them one by one off the front of the list, which stays where it is. */
-static bool lacks_arguments(const struct cli *cli, const struct option_parse *parse, const char *const *args) {
+/* popt has no list of arguments where it had no memory for the list, and a hole in it where it had none for
+ * one of them: the list would end there. It takes them one by one off the front of the list, which stays
+ * where it is. */
+static bool lacks_arguments(const struct cli *cli, const struct option_parse *parse,
+                            const char *const *args) {
     if (!args)
         return option_pairs_leave_arguments(own_options(cli), parse->argc, (const char *const *)parse->argv);
     while (poptGetArgs(parse->context))

@@ -21,7 +21,7 @@ extern struct global_options global_options;
 extern struct poptOption GLOBAL_OPTIONS[];
 
 /* Most commands that inspect take it. */
-#define OPTION_BOX(variable) \
+#define OPTION_BOX(variable)                                                                                 \
     { "box", 0, POPT_ARG_STRING, &(variable), 0, "outbox (default) or inbox", "BOX" }
 
 /* A command line that was taken apart. Release it with option_parse_release(). */

@@ -63,7 +63,8 @@ void value_format_size(int64_t bytes, char ret_text[VALUE_SIZE_SIZE]) {
     size_t i = bytes ? 0 : SIZE_UNIT_COUNT - 1;
     while (bytes % SIZE_UNITS[i].bytes)
         i++;
-    snprintf(ret_text, VALUE_SIZE_SIZE, "%lld%s", (long long)(bytes / SIZE_UNITS[i].bytes), SIZE_UNITS[i].name);
+    snprintf(ret_text, VALUE_SIZE_SIZE, "%lld%s", (long long)(bytes / SIZE_UNITS[i].bytes),
+             SIZE_UNITS[i].name);
 }
 
 bool value_size(const struct cli *cli, const char *option, const char *text, int64_t min, int64_t max,
@@ -75,8 +76,8 @@ bool value_size(const struct cli *cli, const char *option, const char *text, int
     value_format_size(min, least);
     value_format_size(max, most);
     if (!value_parse_size(text, &bytes)) {
-        cli_usage(cli, "%s is '%.64s': give a size such as 65536, 64KiB, 16MiB or 1GiB, %s to %s", option, text, least,
-                  most);
+        cli_usage(cli, "%s is '%.64s': give a size such as 65536, 64KiB, 16MiB or 1GiB, %s to %s", option,
+                  text, least, most);
         return false;
     }
     if (bytes < min || bytes > max) {

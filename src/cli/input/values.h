@@ -8,15 +8,15 @@
 #include "cli/cli.h"
 
 /* Whether `text` is the name of a value, as name_of() says it: *ret_value is that one then. */
-#define VALUE_NAMED(text, name_of, ret_value)                                                       \
-    (__extension__({                                                                                \
-        bool named = false;                                                                         \
-        for (int number = 0; !named && strcmp((name_of)(number), "?") != 0; number++) {             \
-            named = strcmp((name_of)(number), (text)) == 0;                                         \
-            if (named)                                                                              \
-                *(ret_value) = number;                                                              \
-        }                                                                                           \
-        named;                                                                                      \
+#define VALUE_NAMED(text, name_of, ret_value)                                                                \
+    (__extension__({                                                                                         \
+        bool named = false;                                                                                  \
+        for (int number = 0; !named && strcmp((name_of)(number), "?") != 0; number++) {                      \
+            named = strcmp((name_of)(number), (text)) == 0;                                                  \
+            if (named)                                                                                       \
+                *(ret_value) = number;                                                                       \
+        }                                                                                                    \
+        named;                                                                                               \
     }))
 
 bool value_count(const struct cli *cli, const char *option, const char *text, int *ret_count);

@@ -50,10 +50,10 @@ static void write_logfmt(FILE *out, const boxcar_log_record *record, const char 
 
 /* Fields that are numbers. Others may look like one, as a topic or a correlation id does by chance. */
 static bool is_number_name(const char *name) {
-    static const char *const NAMES[] = {"acked",       "attempt", "away_ms",        "claimed",      "completed_steps",
-                                        "concurrency", "count",   "dead",           "deferred",     "failed",
-                                        "lost",        "retried", "expected_steps", "failed_steps", "running",
-                                        "version",     "work_id"};
+    static const char *const NAMES[] = {
+        "acked",   "attempt",  "away_ms", "claimed", "completed_steps", "concurrency",    "count",
+        "dead",    "deferred", "failed",  "lost",    "retried",         "expected_steps", "failed_steps",
+        "running", "version",  "work_id"};
     for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++)
         if (strcmp(name, NAMES[i]) == 0)
             return true;

@@ -28,7 +28,9 @@ bool output_uses_colours(void) {
 }
 
 /* False = out of memory. A write that failed is for output_flush() to report. */
-static bool put_json(const json_t *value) { return json_dumpf(value, stdout, DUMP_FLAGS) == 0 || ferror(stdout); }
+static bool put_json(const json_t *value) {
+    return json_dumpf(value, stdout, DUMP_FLAGS) == 0 || ferror(stdout);
+}
 
 /* A value for people; free() it. NULL = out of memory. */
 static char *cell_text(const json_t *value, size_t *ret_width) {
@@ -151,17 +153,20 @@ static void warn_of(const struct cli *cli, json_t *row, const char *field) {
     void *first = json_object_iter(row); /* what it is called by */
     char *id = cell_text(json_object_iter_value(first), NULL);
     cli_warn(cli,
-             "%s %s: %s is not UTF-8, another program has written it: \\xNN stands for its bytes, see boxcar doctor",
+             "%s %s: %s is not UTF-8, another program has written it: \\xNN stands for its bytes, see boxcar "
+             "doctor",
              json_object_iter_key(first), id ? id : "?", field);
     free(id);
 }
 
-/* For each damaged field of a row, and for each list in it, such as a message's attempts, that has such an entry. */
+/* For each damaged field of a row, and for each list in it, such as a message's attempts, that has such an
+ * entry. */
 static void warn_of_damage(const struct cli *cli, json_t *row) {
     const char *field;
     json_t *value, *entry;
     size_t i;
-    json_array_foreach(json_object_get(row, JSON_DAMAGED), i, entry) warn_of(cli, row, json_string_value(entry));
+    json_array_foreach(json_object_get(row, JSON_DAMAGED), i, entry)
+        warn_of(cli, row, json_string_value(entry));
     json_object_foreach(row, field, value) {
         json_array_foreach(value, i, entry) {
             if (json_object_get(entry, JSON_DAMAGED))

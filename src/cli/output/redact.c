@@ -71,12 +71,14 @@ static bool ends_with(const char *text, const char *end) {
 }
 
 static bool is_password_name(const char *name) {
-    return ends_with(name, "password") || ends_with(name, "secret") || strcmp(name, "scram_client_key") == 0 ||
-           strcmp(name, "scram_server_key") == 0;
+    return ends_with(name, "password") || ends_with(name, "secret") ||
+           strcmp(name, "scram_client_key") == 0 || strcmp(name, "scram_server_key") == 0;
 }
 
 /* Settings of a session may be anything. */
-static bool is_hidden_name(const char *name) { return is_password_name(name) || strcmp(name, "options") == 0; }
+static bool is_hidden_name(const char *name) {
+    return is_password_name(name) || strcmp(name, "options") == 0;
+}
 
 /* Where a value of NAME = VALUE ends, quoted or not; \ takes the next character as it is. */
 static const char *end_of_value(const char *value) {

@@ -121,7 +121,8 @@ static void summarize(const boxcar_instance_list *list, boxcar_owner owner, stru
         streams->oldest_lease_seconds = (double)(newest - oldest_lease) / 1e6;
 }
 
-static boxcar_status count_halted(boxcar_store *connection, boxcar_box box, int64_t *ret_count, boxcar_error *err) {
+static boxcar_status count_halted(boxcar_store *connection, boxcar_box box, int64_t *ret_count,
+                                  boxcar_error *err) {
     boxcar_stream_filter filter = BOXCAR_STREAM_FILTER_INIT;
     boxcar_stream_list *list = NULL;
     filter.box = box;
@@ -142,8 +143,8 @@ static boxcar_status read_upkeep(boxcar_store *connection, double *ret_age_secon
     return status;
 }
 
-static boxcar_status read_streams(boxcar_store *connection, boxcar_owner owner, struct metrics_streams *ret_streams,
-                                  boxcar_error *err) {
+static boxcar_status read_streams(boxcar_store *connection, boxcar_owner owner,
+                                  struct metrics_streams *ret_streams, boxcar_error *err) {
     struct metrics_streams streams = {0};
     boxcar_instance_list *instances = NULL;
     boxcar_status status = boxcar_instance_read(connection, &instances, err);
@@ -242,8 +243,8 @@ struct metrics_store *metrics_store_start(struct cli *cli, boxcar_owner owner) {
     return store;
 }
 
-bool metrics_store_read(struct metrics_store *store, boxcar_stats ret_stats[2], struct metrics_streams *ret_streams,
-                        double *ret_age_seconds) {
+bool metrics_store_read(struct metrics_store *store, boxcar_stats ret_stats[2],
+                        struct metrics_streams *ret_streams, double *ret_age_seconds) {
     struct timespec time = now();
     pthread_mutex_lock(&store->lock);
     bool known = store->known;

@@ -23,7 +23,8 @@ static const struct single SINGLES[] = {
     {"boxcar_worker_running", "Handlers that run now.", GAUGE, OF_WORKER(running)},
     {"boxcar_worker_queued", "Messages claimed and not started.", GAUGE, OF_WORKER(queued)},
     {"boxcar_worker_claims_total", "Round trips that asked for work.", COUNTER, OF_WORKER(claims)},
-    {"boxcar_worker_claims_held_up_total", "Claims whose turn did not come in time.", COUNTER, OF_WORKER(held_up)},
+    {"boxcar_worker_claims_held_up_total", "Claims whose turn did not come in time.", COUNTER,
+     OF_WORKER(held_up)},
     {"boxcar_messages_claimed_total", "Messages claimed.", COUNTER, OF_WORKER(claimed)},
     {"boxcar_messages_given_back_total", "Messages given back unstarted.", COUNTER, OF_WORKER(given_back)},
     {"boxcar_messages_unhandled_total", "Messages claimed without a handler for them.", COUNTER,
@@ -47,12 +48,9 @@ struct column {
 #define OF_HANDLER(field) offsetof(boxcar_handler_stats, field)
 #define OF_STORE(field) offsetof(boxcar_stats, field)
 
-static const struct column OUTCOMES[] = {{"acked", OF_HANDLER(acked)},
-                                         {"retried", OF_HANDLER(retried)},
-                                         {"failed", OF_HANDLER(failed)},
-                                         {"dead", OF_HANDLER(dead)},
-                                         {"deferred", OF_HANDLER(deferred)},
-                                         {"lost", OF_HANDLER(lost)}};
+static const struct column OUTCOMES[] = {{"acked", OF_HANDLER(acked)},       {"retried", OF_HANDLER(retried)},
+                                         {"failed", OF_HANDLER(failed)},     {"dead", OF_HANDLER(dead)},
+                                         {"deferred", OF_HANDLER(deferred)}, {"lost", OF_HANDLER(lost)}};
 
 static const struct column STATUSES[] = {{"ready", OF_STORE(ready)},
                                          {"waiting", OF_STORE(waiting)},
@@ -181,7 +179,8 @@ static void put_store_numbers(FILE *out, const boxcar_stats *store) {
         for (size_t i = 0; i < COUNT_OF(STATUSES); i++)
             fprintf(out, "boxcar_store_messages{status=\"%s\",box=\"%s\"} %lld\n", STATUSES[i].label,
                     boxcar_box_name((boxcar_box)box), number_at(&store[box], STATUSES[i].offset));
-    put_head(out, "boxcar_store_oldest_ready_seconds", GAUGE, "How long the oldest ready message has waited.");
+    put_head(out, "boxcar_store_oldest_ready_seconds", GAUGE,
+             "How long the oldest ready message has waited.");
     for (int box = BOXCAR_OUTBOX; box <= BOXCAR_INBOX; box++)
         fprintf(out, "boxcar_store_oldest_ready_seconds{box=\"%s\"} %.9g\n", boxcar_box_name((boxcar_box)box),
                 store[box].oldest_ready_age_seconds);
@@ -196,7 +195,8 @@ static void put_by_box(FILE *out, const char *name, const char *help, const int6
 }
 
 static void put_streams(FILE *out, const struct metrics_streams *streams) {
-    put_gauge(out, "boxcar_instances", "Workers of the store that live, whichever boxes they serve.", (double)streams->instances);
+    put_gauge(out, "boxcar_instances", "Workers of the store that live, whichever boxes they serve.",
+              (double)streams->instances);
     put_by_box(out, "boxcar_partitions_owned", "Partitions of streams that this worker is preferred for.",
                streams->partitions);
     put_gauge(out, "boxcar_oldest_lease_seconds", "How long some worker has held the oldest lease.",
@@ -205,8 +205,8 @@ static void put_streams(FILE *out, const struct metrics_streams *streams) {
     put_head(out, "boxcar_ordering_violations_total", COUNTER,
              "Messages acked before an earlier one of their stream was finished.");
     fprintf(out, "boxcar_ordering_violations_total %lld\n", (long long)streams->violations);
-    put_gauge(out, "boxcar_store_upkeep_age_seconds", "Since upkeep last ran, in whichever process, or should have.",
-              streams->upkeep_age_seconds);
+    put_gauge(out, "boxcar_store_upkeep_age_seconds",
+              "Since upkeep last ran, in whichever process, or should have.", streams->upkeep_age_seconds);
 }
 
 static void put_store(FILE *out, const struct metrics_numbers *numbers) {

@@ -8,7 +8,7 @@
 #include "flusher.h"
 
 #define BUSY_MS 100 /* while another thread has the turn */
-#define PATIENCE 8 /* undecided refusals in a flush; twice as many after each failure */
+#define PATIENCE 8  /* undecided refusals in a flush; twice as many after each failure */
 
 /* Whether a store that cannot be reached is waited for, as it is by the single calls. */
 enum manner { PATIENT, IMPATIENT };
@@ -40,7 +40,8 @@ static bool is_closed(struct boxcar_coordinator *c) {
 }
 
 static boxcar_status refuse_closed(boxcar_error *err) {
-    return error_invalid(err, "coordinator", "coordinator is closed: make another one with boxcar_coordinator_new()");
+    return error_invalid(err, "coordinator",
+                         "coordinator is closed: make another one with boxcar_coordinator_new()");
 }
 
 /* ---- the queue; mutex held ---- */
@@ -298,8 +299,7 @@ static boxcar_status queue_for_later(struct boxcar_coordinator *c, const struct 
 
 /* The result of the flush for the operations of one call: the error of the first refused one. If all were
  * refused, the ticket is 0. */
-static boxcar_status answer_of(const struct flush *flush, size_t count, uint64_t *ticket,
-                               boxcar_error *err) {
+static boxcar_status answer_of(const struct flush *flush, size_t count, uint64_t *ticket, boxcar_error *err) {
     const boxcar_error *why = NULL;
     size_t refused = 0;
 

@@ -9,10 +9,10 @@
 
 #include <pthread.h>
 
-#include "request/schedule.h"
 #include "flush.h"
 #include "generation.h"
 #include "presence.h"
+#include "request/schedule.h"
 #include "store/store.h"
 
 struct boxcar_coordinator {
@@ -31,7 +31,7 @@ struct boxcar_coordinator {
     size_t queued;
     uint64_t next_ticket;
     struct schedule schedule; /* when the queue is flushed: by a call that queues, or by the thread */
-    bool closed;   /* nothing is queued any more, and the store is let go */
+    bool closed;              /* nothing is queued any more, and the store is let go */
     bool stopping;
     bool has_thread; /* the schedule has an interval */
     pthread_t thread;

@@ -52,5 +52,6 @@ void boxcar_flush_free(boxcar_flush *flush) {
 const boxcar_flushed *boxcar_flush_find(const boxcar_flush *flush, uint64_t ticket) {
     uint64_t first = flush && flush->count > 0 ? flush->items[0]->ticket : 0;
 
-    return first > 0 && ticket >= first && ticket - first < flush->count ? flush->items[ticket - first] : NULL;
+    return first > 0 && ticket >= first && ticket - first < flush->count ? flush->items[ticket - first]
+                                                                         : NULL;
 }

@@ -7,13 +7,14 @@
 
 /* What the caller gets, and what lends it. */
 struct flush {
-    boxcar_flush base;     /* first: the caller's pointer. Its count is of those that are decided: the first ones */
+    boxcar_flush
+        base; /* first: the caller's pointer. Its count is of those that are decided: the first ones */
     struct arena arena;    /* of everything, messages included */
     uint64_t first;        /* ticket of the first result */
     boxcar_flushed *items; /* by ticket */
     size_t room;           /* of them */
     boxcar_message_list claimed[BOXES], returned[BOXES];
-    boxcar_error error;    /* status BOXCAR_OK = nothing is left */
+    boxcar_error error; /* status BOXCAR_OK = nothing is left */
 };
 
 /* Room for `room` results from this ticket on; NULL = out of memory. */

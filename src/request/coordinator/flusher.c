@@ -9,8 +9,8 @@
 static void log_refused(const struct flusher *flusher, const boxcar_flushed *refused) {
     store_log(flusher->store, BOXCAR_LOG_ERROR, "refused", NULL, 0,
               "the store refuses an operation (%s, ticket %llu), it is dropped: %s",
-              refused->enqueues ? "enqueue" : boxcar_settle_kind_name(refused->kind), (unsigned long long)refused->ticket,
-              refused->error->message);
+              refused->enqueues ? "enqueue" : boxcar_settle_kind_name(refused->kind),
+              (unsigned long long)refused->ticket, refused->error->message);
 }
 
 /* Everything up to where `generation` has come is done with. */
@@ -69,7 +69,8 @@ static void keep_renewed(const struct flusher *flusher, int box, struct part_res
     struct flush *flush = flusher->flush;
     struct work_id_list *renewed = &part->settled[BOXCAR_RENEW];
 
-    *renewed = (struct work_id_list){arena_alloc_array(&flush->arena, flush->room, sizeof(*renewed->items)), 0};
+    *renewed =
+        (struct work_id_list){arena_alloc_array(&flush->arena, flush->room, sizeof(*renewed->items)), 0};
     for (size_t i = 0; renewed->items && i < flush->room; i++) {
         const boxcar_flushed *item = &flush->items[i];
 

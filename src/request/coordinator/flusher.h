@@ -16,7 +16,7 @@ struct flusher {
     /* Given. */
     struct boxcar_store *store;
     boxcar_owner owner;
-    struct generation *head, *last;  /* what to send, sealed; NULL = nothing */
+    struct generation *head, *last;    /* what to send, sealed; NULL = nothing */
     const boxcar_flush_options *asked; /* what comes back with the last request; NULL = nothing */
     int64_t stale_threshold_ms;        /* with the same request; 0 = none is removed */
     struct flush *flush;               /* has room for all of them */

@@ -229,8 +229,8 @@ static bool add_settlement(struct generation *generation, const struct operation
 }
 
 bool generation_add(struct generation *generation, const struct operation *operation) {
-    bool added = operation->message ? add_message(generation, operation)
-                                                             : add_settlement(generation, operation);
+    bool added =
+        operation->message ? add_message(generation, operation) : add_settlement(generation, operation);
 
     generation->count += added;
     return added;
@@ -300,7 +300,8 @@ static struct message_range messages_between(const struct queued_messages *list,
     return (struct message_range){low, gather_position(list->tickets, list->count, to) - low};
 }
 
-void generation_fill(const struct generation *generation, size_t from, size_t count, struct request *request) {
+void generation_fill(const struct generation *generation, size_t from, size_t count,
+                     struct request *request) {
     uint64_t low = generation->first + from, high = low + count;
 
     request->base.sent_before = generation->sent_before;

@@ -20,15 +20,15 @@
 /* One thing to queue. Validated; borrowed. */
 struct operation {
     boxcar_box box;
-    const boxcar_new_message *message;   /* enqueue; NULL = a settlement */
-    boxcar_settle_kind kind;             /* of a settlement */
+    const boxcar_new_message *message; /* enqueue; NULL = a settlement */
+    boxcar_settle_kind kind;           /* of a settlement */
     const boxcar_settlement *settlement;
     int64_t lease_ms; /* renew */
 };
 
 struct queued_messages {
     boxcar_new_message *items;
-    struct message_key *keys;     /* of the outbox; NULL until one has a key */
+    struct message_key *keys; /* of the outbox; NULL until one has a key */
     uint64_t *tickets;
     size_t count, capacity;
     size_t missing_ids; /* how many messages have no id yet */
@@ -53,8 +53,8 @@ struct generation {
     int64_t renew_lease_ms[BOXES];
     struct id_set settled, recorded;
     bool by_work_id[BOXES], by_message_id[BOXES]; /* how settlements name their messages */
-    bool sealed;      /* nothing is added any more */
-    bool sent_before; /* a try may have taken effect */
+    bool sealed;                                  /* nothing is added any more */
+    bool sent_before;                             /* a try may have taken effect */
     struct refusal_search search;
 };
 

@@ -80,7 +80,8 @@ static void learn_interval(struct presence *presence, struct boxcar_store *store
         return;
     presence->interval_ms = presence_interval_ms(&settings);
     if (presence->stale_threshold_ms > 0 && presence->stale_threshold_ms / INTERVALS < presence->interval_ms)
-        presence->interval_ms = presence->stale_threshold_ms / INTERVALS; /* others may have the same threshold */
+        presence->interval_ms =
+            presence->stale_threshold_ms / INTERVALS; /* others may have the same threshold */
     arena_release(&settings.arena);
 }
 
@@ -105,7 +106,8 @@ static boxcar_status speak(const struct presence *presence, struct boxcar_store 
     return count > 0 ? request_beat(store, instances, count, presence->stale_threshold_ms, err) : BOXCAR_OK;
 }
 
-int64_t presence_beat(struct presence *presence, struct boxcar_store *store, boxcar_owner owner, int64_t now_ms) {
+int64_t presence_beat(struct presence *presence, struct boxcar_store *store, boxcar_owner owner,
+                      int64_t now_ms) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_status status;
 

@@ -13,7 +13,6 @@
 #include "store/postgres/admin/maintain.h"
 #include "store/postgres/admin/setting.h"
 #include "store/postgres/admin/stats.h"
-#include "store/postgres/request/request.h"
 #include "store/postgres/connection/connection.h"
 #include "store/postgres/connection/sleep.h"
 #include "store/postgres/connection/transaction.h"
@@ -22,6 +21,7 @@
 #include "store/postgres/inbox/inbox.h"
 #include "store/postgres/join/join.h"
 #include "store/postgres/message/inspect.h"
+#include "store/postgres/request/request.h"
 #include "store/postgres/stream/stream.h"
 
 #define ANSWER_MS_DEFAULT 30000
@@ -126,9 +126,11 @@ boxcar_status store_postgres_open(const boxcar_store_options *options, struct bo
     return BOXCAR_OK;
 }
 
-/* Texts go both ways as UTF-8. Without an encoding of the client's, the server sends them as the database keeps them. */
+/* Texts go both ways as UTF-8. Without an encoding of the client's, the server sends them as the database
+ * keeps them. */
 static bool speaks_utf8(const PGconn *conn) {
-    const char *client = PQparameterStatus(conn, "client_encoding"), *server = PQparameterStatus(conn, "server_encoding");
+    const char *client = PQparameterStatus(conn, "client_encoding"),
+               *server = PQparameterStatus(conn, "server_encoding");
 
     if (client && server && strcmp(client, "SQL_ASCII") == 0)
         client = server;
@@ -146,7 +148,8 @@ boxcar_status boxcar_store_borrow_postgres(PGconn *conn, const boxcar_store_opti
     if (PQpipelineStatus(conn) != PQ_PIPELINE_OFF || PQisnonblocking(conn))
         return error_invalid(err, "conn", "conn is in pipeline or non-blocking mode: leave that first");
     if (!speaks_utf8(conn))
-        return error_invalid(err, "conn", "conn has the client_encoding %s: set client_encoding to 'UTF8' first",
+        return error_invalid(err, "conn",
+                             "conn has the client_encoding %s: set client_encoding to 'UTF8' first",
                              PQparameterStatus(conn, "client_encoding"));
     if (!ret_store)
         return error_invalid(err, "ret_store", "ret_store is NULL");

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "request.h"
 #include "boxcar/sqlite.h"
+#include "request.h"
 #include "store/join_log.h"
 #include "store/open.h"
 #include "store/sqlite/admin/dead.h"

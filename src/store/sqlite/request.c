@@ -73,7 +73,8 @@ static bool names_owner(const struct request *request) {
 }
 
 /* After the claims: what they found tells whether this transaction writes at all. */
-static boxcar_status note_owner(struct sqlite_store *store, const struct processing *processing, boxcar_error *err) {
+static boxcar_status note_owner(struct sqlite_store *store, const struct processing *processing,
+                                boxcar_error *err) {
     const struct request *request = processing->request;
     size_t claimed = 0;
     bool claims = false, settles = !processing->claim_only && names_owner(request);
@@ -84,10 +85,12 @@ static boxcar_status note_owner(struct sqlite_store *store, const struct process
     }
     if (!settles && !claims)
         return BOXCAR_OK;
-    return sqlite_instance_sign(store, request->base.owner, settles || claimed > 0 ? SIGN_WITH_WORK : SIGN_IN_VAIN, err);
+    return sqlite_instance_sign(store, request->base.owner,
+                                settles || claimed > 0 ? SIGN_WITH_WORK : SIGN_IN_VAIN, err);
 }
 
-static boxcar_status remove_stale(struct sqlite_store *store, const struct processing *processing, boxcar_error *err) {
+static boxcar_status remove_stale(struct sqlite_store *store, const struct processing *processing,
+                                  boxcar_error *err) {
     const struct request *request = processing->request;
     boxcar_status status = BOXCAR_OK;
     bool more = request->remove_stale && !processing->claim_only;
@@ -96,7 +99,8 @@ static boxcar_status remove_stale(struct sqlite_store *store, const struct proce
     if (more) /* it has just spoken itself */
         status = sqlite_instance_sign(store, request->base.owner, SIGN_WITH_WORK, err);
     while (status == BOXCAR_OK && more && left > 0) {
-        status = sqlite_instance_remove_silent(store, request->base.stale_threshold_ms, (int)left, &released, &more, err);
+        status = sqlite_instance_remove_silent(store, request->base.stale_threshold_ms, (int)left, &released,
+                                               &more, err);
         left -= released;
     }
     return status;
@@ -172,7 +176,7 @@ static void forget_unfinished(struct processing *processing, const struct later 
 /* The transactions in which a long claim goes on. What the first one settled or stored is committed and
  * must be reported, and so is what it claimed: then a claim that cannot go on is one that found nothing. */
 static boxcar_status continue_claim(struct sqlite_store *store, struct processing *processing, bool committed,
-                           boxcar_error *err) {
+                                    boxcar_error *err) {
     struct later later = {.processing = processing};
     boxcar_status status = BOXCAR_OK;
     size_t claimed = 0;
@@ -193,7 +197,8 @@ static boxcar_status continue_claim(struct sqlite_store *store, struct processin
 }
 
 /* Other programs must see a heartbeat, so it goes into the file that has the name now. */
-static boxcar_status follow_name(struct sqlite_store *store, const struct request *request, boxcar_error *err) {
+static boxcar_status follow_name(struct sqlite_store *store, const struct request *request,
+                                 boxcar_error *err) {
     return request->instance_count > 0 ? sqlite_follow_name(store, err) : BOXCAR_OK;
 }
 

@@ -1,6 +1,6 @@
-/* The state of an open SQLite store: its connection, and what the running transaction has gathered so far. The
- * structs that it holds are here too; the rooms' headers say what is done with them. One writer at a time does most of
- * the work: see claim/claim.c for the mechanism and sql/sqlite/migrations for the tables. */
+/* The state of an open SQLite store: its connection, and what the running transaction has gathered so far.
+ * The structs that it holds are here too; the rooms' headers say what is done with them. One writer at a time
+ * does most of the work: see claim/claim.c for the mechanism and sql/sqlite/migrations for the tables. */
 #ifndef BOXCAR_STORE_SQLITE_STATE_H
 #define BOXCAR_STORE_SQLITE_STATE_H
 
@@ -56,7 +56,7 @@ struct sqlite_settings {
     boxcar_stream_policy stream_policy;
     int partition_count, partitions_max; /* the second: of one worker, 0 = no limit */
     int64_t instance_timeout_ms;
-    bool partitions_fixed;               /* the store has had streamed messages */
+    bool partitions_fixed; /* the store has had streamed messages */
     boxcar_backoff_curve curve;
 };
 
@@ -102,13 +102,13 @@ struct sqlite_store {
     char *path;            /* as given to SQLite */
     int64_t busy_timeout_ms;
     struct busy busy;
-    bool relaxed;          /* the caller asked for synchronous=NORMAL */
-    bool syncs;            /* what the connection is set to now */
-    int wal_pages;         /* in the WAL after our last commit */
-    int wal_checkpoint_at; /* copy the WAL back when it has this many pages */
-    int last_rc;           /* of the last error: tells busy from the rest */
-    int wal_watch;         /* an inotify descriptor, see connection/sleep.c; -1 = none yet */
-    int64_t seen_version;  /* of the file when it was last looked through; 0 = never */
+    bool relaxed;                   /* the caller asked for synchronous=NORMAL */
+    bool syncs;                     /* what the connection is set to now */
+    int wal_pages;                  /* in the WAL after our last commit */
+    int wal_checkpoint_at;          /* copy the WAL back when it has this many pages */
+    int last_rc;                    /* of the last error: tells busy from the rest */
+    int wal_watch;                  /* an inotify descriptor, see connection/sleep.c; -1 = none yet */
+    int64_t seen_version;           /* of the file when it was last looked through; 0 = never */
     boxcar_message_id unknown_from; /* see sqlite_join_recognize_step() */
     sqlite3_stmt *statements[STATEMENT_COUNT];
 
@@ -117,7 +117,8 @@ struct sqlite_store {
     struct arena scratch;
     struct tally tally;
     struct burial_list buried;
-    struct ended_list ended; /* by the last transaction, for the log; stays until the next transaction begins */
+    struct ended_list
+        ended; /* by the last transaction, for the log; stays until the next transaction begins */
     struct halted_list halted; /* by the last transaction */
     struct damage damage;      /* found by the last transaction */
     struct stream_rules rules;

@@ -54,9 +54,9 @@ boxcar_status crew_open(const boxcar_store_options *store, const char *store_id,
         return error_no_memory(err);
     }
     crew->logger = (struct boxcar_store){.log = store->log,
-                                       .log_context = store->log_context,
-                                       .log_level = store->log_level,
-                                       .id = crew->store_id};
+                                         .log_context = store->log_context,
+                                         .log_level = store->log_level,
+                                         .id = crew->store_id};
     *ret_crew = crew;
     return BOXCAR_OK;
 }
@@ -354,9 +354,10 @@ boxcar_status crew_resize(struct crew *crew, size_t concurrency, boxcar_error *e
     pthread_mutex_unlock(&crew->mutex);
     if (rc == 0)
         return BOXCAR_OK;
-    return error_set(err, BOXCAR_E_UNAVAILABLE,
-                     "the system lets only %zu of %zu threads start (%s): raise its limits, or lower the concurrency",
-                     started, concurrency, strerror(rc));
+    return error_set(
+        err, BOXCAR_E_UNAVAILABLE,
+        "the system lets only %zu of %zu threads start (%s): raise its limits, or lower the concurrency",
+        started, concurrency, strerror(rc));
 }
 
 size_t crew_threads(struct crew *crew) {

@@ -19,8 +19,8 @@ struct load {
 
 /* Where the crew has a job. */
 enum job_place {
-    PLACE_NONE,     /* it has not: not given to it yet, or taken back */
-    PLACE_BEHIND,   /* held back until the one before it in its stream is done */
+    PLACE_NONE,   /* it has not: not given to it yet, or taken back */
+    PLACE_BEHIND, /* held back until the one before it in its stream is done */
     PLACE_QUEUED,
     PLACE_RUNNING,
     PLACE_FINISHED, /* handed over, or to be */
@@ -34,7 +34,7 @@ struct job {
     struct load *load;
     const boxcar_message *message;
     struct handler *handler; /* NULL = none for this topic */
-    int64_t leased_at_ms; /* when its lease was last known to begin */
+    int64_t leased_at_ms;    /* when its lease was last known to begin */
     int64_t queued_at_ms;
     bool collected; /* the work loop has its verdict ... */
     bool sent;      /* ... which is in the request on its way */
@@ -52,8 +52,8 @@ struct job {
     int64_t delay_ms;
     char *error; /* malloc'ed, or NULL */
     size_t error_len;
-    _Atomic int stages; /* that the handler says are done ... */
-    int recorded;       /* ... and those of them that went out */
+    _Atomic int stages;   /* that the handler says are done ... */
+    int recorded;         /* ... and those of them that went out */
     int64_t microseconds; /* in the handler; 0 = never ran */
 };
 

@@ -77,8 +77,7 @@ static uint32_t find(struct places *places, boxcar_str text, const char *stretch
 
     for (; entry; entry = places->next[entry - 1]) {
         places->compared++;
-        if (places->hashes[entry - 1] == hash &&
-            memcmp(text.data + entry - 1, stretch, REDACT_STRETCH) == 0)
+        if (places->hashes[entry - 1] == hash && memcmp(text.data + entry - 1, stretch, REDACT_STRETCH) == 0)
             return entry;
     }
     return 0;

@@ -13,8 +13,8 @@ char **exec_environment_inherit(struct arena *arena, char *const *environment);
 /* The variable that marks the processes of one run of a program. */
 #define EXEC_RUN_ID "BOXCAR_RUN_ID"
 
-/* The inherited variables, the id of the run (NULL = none) and those of the message; fields that are absent have none, except that
- * BOXCAR_HEADERS is {} then. Ends with NULL. NULL = out of memory. */
+/* The inherited variables, the id of the run (NULL = none) and those of the message; fields that are absent
+ * have none, except that BOXCAR_HEADERS is {} then. Ends with NULL. NULL = out of memory. */
 char **exec_environment_build(struct arena *arena, char *const *inherited, const boxcar_message *message,
                               const char *store_id, const char *run_id);
 

@@ -69,12 +69,15 @@ static bool is_shortage(int error) {
     return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
 }
 
-/* Headers and metadata are the only large parts of a message that go into the environment, and they will not shrink. */
+/* Headers and metadata are the only large parts of a message that go into the environment, and they will not
+ * shrink. */
 static boxcar_verdict tell_start_failed(struct boxcar_delivery *delivery, const char *path, int error) {
     AUTO_BUF struct buf text = BUF_INIT;
 
     if (error == E2BIG)
-        buf_append_format(&text, "cannot start %s: the headers (%zu bytes) or the metadata (%zu bytes) are too large for its environment",
+        buf_append_format(&text,
+                          "cannot start %s: the headers (%zu bytes) or the metadata (%zu bytes) are too "
+                          "large for its environment",
                           path, delivery->message->headers.len, delivery->message->metadata.len);
     else
         buf_append_format(&text, "cannot start %s: %s", path, strerror(error));

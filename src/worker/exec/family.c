@@ -101,8 +101,9 @@ static bool read_process(pid_t pid, struct process *ret_process) {
     text[len] = '\0';
     after_name = strrchr(text, ')');
     if (!after_name ||
-        sscanf(after_name + 1, " %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-               &state, &process.parent, &process.group, &process.session, &process.started) != 5)
+        sscanf(after_name + 1,
+               " %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &state,
+               &process.parent, &process.group, &process.session, &process.started) != 5)
         return false;
     *ret_process = process;
     return state != 'X';
@@ -202,8 +203,7 @@ static bool is_related(const struct exec_family *family, const struct process *p
 }
 
 static bool add_member(struct exec_family *family, struct process *process) {
-    struct exec_relative *room =
-        make_room(family->members, family->count, &family->capacity, sizeof(*room));
+    struct exec_relative *room = make_room(family->members, family->count, &family->capacity, sizeof(*room));
 
     if (!room)
         return false;

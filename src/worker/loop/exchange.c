@@ -244,8 +244,9 @@ static void take_answer(struct pump *pump, const struct request *request, struct
 
 /* ---- when it fails ---- */
 
-/* The loop has handlers to look after: it waits for no store longer than this. But a server that is only slow must be
- * able to answer. Each failure means a new session, which is the slowest of all, so the next try is more patient. */
+/* The loop has handlers to look after: it waits for no store longer than this. But a server that is only slow
+ * must be able to answer. Each failure means a new session, which is the slowest of all, so the next try is
+ * more patient. */
 void pump_set_patience(struct pump *pump) {
     int64_t call_ms = pump_tuning(pump)->lease_ms / 3;
 
@@ -334,7 +335,8 @@ static void give_up_or_detach(struct pump *pump, const boxcar_error *err) {
 }
 
 /* A failure that is not a refusal is an outage: the worker waits until it is over. */
-static void take_failure(struct pump *pump, boxcar_status status, bool claims, bool beats, const boxcar_error *err) {
+static void take_failure(struct pump *pump, boxcar_status status, bool claims, bool beats,
+                         const boxcar_error *err) {
     bool asks_only = claims && !beats && has_nothing_to_send(pump);
 
     pump->sent_before = pump->sent_before || err->outcome_unknown;
@@ -363,8 +365,8 @@ static bool was_held_up(struct pump *pump, const struct result *result) {
     return count > 0;
 }
 
-/* The store is there if everything went well. A claim that waited in vain for its turn shows neither that claims
- * work nor that they fail. */
+/* The store is there if everything went well. A claim that waited in vain for its turn shows neither that
+ * claims work nor that they fail. */
 static void judge_claims(struct pump *pump, const struct result *result) {
     bool held_up = was_held_up(pump, result);
 
@@ -387,7 +389,8 @@ static bool takes_suspects(const struct pump *pump, boxcar_box box, const int cl
     return claim_sizes[1 - box] == 0 || (boxcar_box)(pump->turn & 1) == box;
 }
 
-static void fill_box(struct pump *pump, struct request *request, boxcar_box box, const int claim_sizes[BOXES]) {
+static void fill_box(struct pump *pump, struct request *request, boxcar_box box,
+                     const int claim_sizes[BOXES]) {
     const struct pump_box *from = &pump->boxes[box];
     const struct gather_list *fails = &from->out.lists[BOXCAR_FAIL];
 

@@ -9,7 +9,7 @@
 bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew);
 /* Looks at every box as soon as there is room. */
 void pump_look_soon(struct pump *pump);
-double pump_chance(struct pump *pump); /* in [0, 1) */
+double pump_chance(struct pump *pump);                    /* in [0, 1) */
 void pump_count_lost(struct pump *pump, struct job *job); /* its lease ended before it was settled */
 /* The store failed: says so once and waits longer each time. */
 void pump_set_patience(struct pump *pump);

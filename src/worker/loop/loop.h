@@ -4,7 +4,8 @@
 
 #include "worker/worker.h"
 
-/* Works until it is told to stop, or until everything is done if the worker drains. The caller's thread does it. */
+/* Works until it is told to stop, or until everything is done if the worker drains. The caller's thread does
+ * it. */
 boxcar_status pump_run(struct boxcar_worker *worker, boxcar_error *err);
 
 #endif

@@ -35,9 +35,9 @@ struct pace_view {
 /* How many to ask for now; 0 = enough is here. */
 size_t pace_claim_size(const struct pace *pace, const struct pace_view *view);
 
-/* Notes what a claim was asked for and has brought, by box. Batches double while claims come back full, since each
- * claim costs a round trip. They grow no further than the threads finish in a moment. A claim that is not full
- * ends it: there are no more messages, or they are large. */
+/* Notes what a claim was asked for and has brought, by box. Batches double while claims come back full, since
+ * each claim costs a round trip. They grow no further than the threads finish in a moment. A claim that is
+ * not full ends it: there are no more messages, or they are large. */
 void pace_grow(struct pace *pace, const struct pace_view *view, const int asked[2], const size_t brought[2]);
 
 /* How many of them to ask which box for. A box that is asked gets half, or everything if it is the only

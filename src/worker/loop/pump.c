@@ -17,18 +17,18 @@
 #include "base/utf8.h"
 #include "core/setting.h"
 #include "exchange.h"
-#include "request/coordinator/presence.h"
 #include "flush.h"
 #include "heartbeat.h"
 #include "jobs.h"
 #include "loop.h"
 #include "refusal.h"
+#include "request/coordinator/presence.h"
 #include "request/request.h"
 #include "stop.h"
 #include "waits.h"
 #include "worker/steward.h"
 
-#define NAP_MIN_MS 3 /* shorter waits are not worth telling the store */
+#define NAP_MIN_MS 3     /* shorter waits are not worth telling the store */
 #define DEFERRED_MS 2000 /* what the worker itself puts off is back by then */
 #define BESIDE_MS 20     /* between looks at a box that has nothing, while the other one has work */
 #define WATCH_MS 1000    /* no wait is longer, so that the loop is seen to turn */
@@ -177,8 +177,7 @@ static bool talk(struct pump *pump) {
         return false;
     /* There may be waits to look for all the time; what is held must be renewed and settled all the same. */
     bool evaluated = pump_evaluate_waits(pump);
-    if (!pump_is_attached(pump) ||
-        (plan_exchange(pump, sizes, &renew) && pump_exchange(pump, sizes, renew)))
+    if (!pump_is_attached(pump) || (plan_exchange(pump, sizes, &renew) && pump_exchange(pump, sizes, renew)))
         return true;
     if (!pump_heartbeat_is_due(pump))
         return evaluated;

@@ -4,10 +4,10 @@
 
 #include <limits.h>
 
-#include "request/refusal.h"
-#include "request/schedule.h"
 #include "outbound.h"
 #include "pace.h"
+#include "request/refusal.h"
+#include "request/schedule.h"
 #include "worker/crew/crew.h"
 #include "worker/worker.h"
 
@@ -16,7 +16,7 @@ struct pump_box {
     boxcar_str *patterns; /* what claims ask for: the handlers' topics, and the waits' */
     size_t pattern_count; /* 0 = this box is not served */
     struct outbound out;
-    bool found;           /* the last look found something */
+    bool found; /* the last look found something */
     int64_t looked_at_ms, next_look_ms;
     int64_t pause_ms; /* before the next look, as long as looks find nothing */
 };
@@ -52,7 +52,7 @@ struct pump {
     struct pace pace;
     unsigned random;
 
-    char *wait_topic; /* of the store's setting */
+    char *wait_topic;      /* of the store's setting */
     int64_t next_waits_ms; /* when to evaluate waits, if it claims none (waits.c) */
     struct pump_box boxes[BOXES];
     unsigned turn; /* counts the looks: what cannot be shared goes to each box in turn */
@@ -65,25 +65,25 @@ struct pump {
     struct job *waiting; /* a suspect that has to run alone, and cannot yet; nothing is claimed meanwhile */
     int64_t waiting_since_ms, patience_ms; /* of it; after that it goes back for as long */
     int64_t no_suspects_until_ms;
-    int max_attempts; /* the store's setting, as it was last read; 0 = not yet ... */
+    int max_attempts;              /* the store's setting, as it was last read; 0 = not yet ... */
     int64_t next_attempts_read_ms; /* ... and when it is read again, if need be */
-    int64_t next_shortage_ms; /* the next warning about programs that cannot be started */
-    struct job *suspect; /* the suspect in flight: one at a time */
+    int64_t next_shortage_ms;      /* the next warning about programs that cannot be started */
+    struct job *suspect;           /* the suspect in flight: one at a time */
 
     int64_t looked_at_ms; /* at whatever box */
     int64_t next_renewal_ms;
     struct heartbeat heartbeat;
     int64_t backoff_cap_ms; /* of the store's settings: how far a drain looks ahead */
 
-    int failures;    /* of the store, in a row; 0 = attached */
-    int too_slow;    /* how often it failed lately: then it is waited for longer */
+    int failures; /* of the store, in a row; 0 = attached */
+    int too_slow; /* how often it failed lately: then it is waited for longer */
     int64_t too_slow_at_ms;
     bool has_worked; /* an exchange has succeeded */
     int64_t retry_at_ms;
     int64_t detached_at_ms;
     int64_t told_at_ms; /* that the store is away */
     bool claims_fail;   /* the rest of the store may work: only a claim shows that it is back */
-    bool sent_before; /* the last try may have taken effect */
+    bool sent_before;   /* the last try may have taken effect */
     struct pump_refusal refusal;
 
     bool stopping, cancelled, done;

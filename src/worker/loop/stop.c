@@ -28,7 +28,8 @@ void pump_supervise(struct pump *pump, bool all) {
     worker_stop(pump->worker);
 }
 
-/* The grace time began when stopping was asked for, though the loop may have been waiting for the store then. */
+/* The grace time began when stopping was asked for, though the loop may have been waiting for the store then.
+ */
 static void begin_stop(struct pump *pump) {
     pump->stopping = true;
     pump->stop_by_ms = atomic_load(&pump->worker->stop_asked_ms) + pump_tuning(pump)->grace_ms;

@@ -22,8 +22,7 @@ static int compare_places(const void *a, const void *b) {
         order = memcmp(x->stream.data, y->stream.data, shorter);
     if (order == 0)
         order = (x->stream.len > y->stream.len) - (x->stream.len < y->stream.len);
-    return order != 0 ? order
-                      : (x->work_id.value > y->work_id.value) - (x->work_id.value < y->work_id.value);
+    return order != 0 ? order : (x->work_id.value > y->work_id.value) - (x->work_id.value < y->work_id.value);
 }
 
 static bool is_same_stream(const struct job *a, const struct job *b) {

@@ -116,7 +116,8 @@ bool pump_evaluate_waits(struct pump *pump) {
     if (err.retryable)
         pump_detach(pump, &err);
     else
-        store_log(pump_logger(pump), BOXCAR_LOG_WARN, "wait", NULL, 0, "waits cannot be evaluated: %s", err.message);
+        store_log(pump_logger(pump), BOXCAR_LOG_WARN, "wait", NULL, 0, "waits cannot be evaluated: %s",
+                  err.message);
     return false;
 }
 

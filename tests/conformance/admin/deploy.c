@@ -90,7 +90,8 @@ static void eight_may_deploy_into_an_empty_schema_at_once(void **state) {
 static const char *deploy_and_add_mended(struct crew_member *member) {
     if (boxcar_store_deploy(member->store, &member->err) != BOXCAR_OK)
         return "deploy";
-    __atomic_add_fetch((int *)member->context, boxcar_store_deployment(member->store)->mended, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch((int *)member->context, boxcar_store_deployment(member->store)->mended,
+                       __ATOMIC_SEQ_CST);
     return NULL;
 }
 
@@ -166,8 +167,8 @@ static void store_that_wants_newer_programs_is_refused(void **state) {
     assert_null(store);
 }
 
-#define COUNT_OBJECTS \
-    "select (select count(*) from pg_class where relnamespace = current_schema()::regnamespace) + " \
+#define COUNT_OBJECTS                                                                                        \
+    "select (select count(*) from pg_class where relnamespace = current_schema()::regnamespace) + "          \
     "(select count(*) from pg_proc where pronamespace = current_schema()::regnamespace)"
 
 /* BX-029: the tables of versions before the first release are not made any more, one after the other. */
@@ -187,8 +188,9 @@ static void store_from_before_version_9_is_refused_and_left_as_it_is(void **stat
             assert_non_null(strstr(f->err.message, "docs/operations.md"));
         }
         assert_int_equal(fixture_sql_number(f, "select count(*) from sqlite_schema", COUNT_OBJECTS), before);
-        assert_int_equal(fixture_sql_number(f, "select version from boxcar_schema", "select schema_version from store"),
-                         version);
+        assert_int_equal(
+            fixture_sql_number(f, "select version from boxcar_schema", "select schema_version from store"),
+            version);
     }
     write_versions(f, boxcar_schema_version(), boxcar_schema_version());
     take(f, f->owner, id);
@@ -206,16 +208,19 @@ static void assert_nothing_claimable_of(struct fixture *f, const char *topic) {
 }
 
 /* What a role could store before version 10, and what stopped every claim that met it. */
-#define TOO_LONG_FOR_AN_INDEX \
-    "insert into message (message_id, box, lane, created_at, topic, payload, stream) " \
-    "select gen_random_uuid(), 0, 1, now(), 't', 'p', string_agg(md5(i::text), '') from generate_series(1, 200) i"
+#define TOO_LONG_FOR_AN_INDEX                                                                                \
+    "insert into message (message_id, box, lane, created_at, topic, payload, stream) "                       \
+    "select gen_random_uuid(), 0, 1, now(), 't', 'p', string_agg(md5(i::text), '') from generate_series(1, " \
+    "200) i"
 
-/* PostgreSQL: claims and acks look for members and instances from then on. Calls of functions that set no flags may be going on. */
+/* PostgreSQL: claims and acks look for members and instances from then on. Calls of functions that set no
+ * flags may be going on. */
 static int64_t unset_flags(struct fixture *f) {
-    return fixture_is_sqlite(f) ? 0
-                                : fixture_sql_number(f, NULL,
-                                                     "select num_nulls(pg_sequence_last_value('member_flag'), "
-                                                     "pg_sequence_last_value('instance_flag'))");
+    return fixture_is_sqlite(f)
+               ? 0
+               : fixture_sql_number(f, NULL,
+                                    "select num_nulls(pg_sequence_last_value('member_flag'), "
+                                    "pg_sequence_last_value('instance_flag'))");
 }
 
 /* OBX-110, BX-029 */
@@ -228,7 +233,7 @@ static void store_of_an_older_version_is_brought_up_to_date_and_keeps_its_messag
     struct taken taken = take(f, f->owner, held);
     boxcar_work_id ready = enqueue(f, "t", "p").work_id;
     boxcar_work_id streamed = enqueue_streamed(f, "s", "p").work_id;
-    assert_nothing_claimable_of(f, "nothing"); /* sorts it in, where claims do that */
+    assert_nothing_claimable_of(f, "nothing");               /* sorts it in, where claims do that */
     boxcar_work_id cancelled = enqueue(f, "t", "p").work_id; /* before any claim has met it */
     boxcar_message_ref ref = {.work_id = cancelled};
     ASSERT_OK(f, boxcar_message_cancel(f->store, BOXCAR_OUTBOX, ref, &f->err));
@@ -255,7 +260,8 @@ static void store_of_an_older_version_is_brought_up_to_date_and_keeps_its_messag
     assert_dead(f, dead, BOXCAR_REASON_REJECTED);
     assert_dead(f, cancelled, BOXCAR_REASON_CANCELLED);
     if (!fixture_is_sqlite(f))
-        assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from dead_letter where reason = 'cancelled'"), 2);
+        assert_int_equal(
+            fixture_sql_number(f, NULL, "select count(*) from dead_letter where reason = 'cancelled'"), 2);
     assert_true(ack(f, f->owner, taken));
     struct taken both[2];
     assert_int_equal(take_all(f, f->owner, 30000, both, 2), 2);
@@ -265,16 +271,19 @@ static void store_of_an_older_version_is_brought_up_to_date_and_keeps_its_messag
     assert_int_equal(audit_lost(f), 0);
 }
 
-/* Messages from before the tables checked them are buried in a transaction of its own, after the upgrade's. BX-029 */
+/* Messages from before the tables checked them are buried in a transaction of its own, after the upgrade's.
+ * BX-029 */
 static void upgrade_that_ended_early_is_finished_by_the_next(void **state) {
     struct fixture *f = *state;
     if (fixture_is_sqlite(f))
         skip();
     boxcar_store_close(f->store);
     f->store = NULL;
-    fixture_sql(f, NULL, POSTGRES_ALL_BACK_TO_9
+    fixture_sql(f, NULL,
+                POSTGRES_ALL_BACK_TO_9
                 "insert into message (message_id, box, lane, created_at, topic, payload) "
-                "select gen_random_uuid(), 0, 0, now(), string_agg(md5(i::text), ''), 'p' from generate_series(1, 200) i; "
+                "select gen_random_uuid(), 0, 0, now(), string_agg(md5(i::text), ''), 'p' from "
+                "generate_series(1, 200) i; "
                 "alter table dead add constraint nobody_dies check (false) not valid");
     boxcar_store_options options = fixture_options(f);
     options.deploy = true;
@@ -283,7 +292,8 @@ static void upgrade_that_ended_early_is_finished_by_the_next(void **state) {
     f->store = fixture_open(f);
     boxcar_work_id id = enqueue(f, "t", "p").work_id;
     assert_int_equal(deploy(f, f->store).applied, 0);
-    assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from dead_letter where reason = 'cancelled'"), 1);
+    assert_int_equal(
+        fixture_sql_number(f, NULL, "select count(*) from dead_letter where reason = 'cancelled'"), 1);
     take(f, f->owner, id);
 }
 
@@ -314,7 +324,8 @@ static const char *upgrade_beside(struct crew_member *member) {
 static bool is_waited_for(PGconn *conn) {
     bool is = false;
     for (int i = 0; i < 2000 && !is; i++) {
-        PGresult *result = PQexec(conn, "select from pg_locks l where not l.granted and pg_backend_pid() = any (pg_blocking_pids(l.pid))");
+        PGresult *result = PQexec(conn, "select from pg_locks l where not l.granted and pg_backend_pid() = "
+                                        "any (pg_blocking_pids(l.pid))");
         is = PQntuples(result) > 0;
         PQclear(result);
         pause_ms(is ? 0 : 10);
@@ -328,7 +339,8 @@ static const char *use_one_table_after_the_other(struct crew_member *member) {
         return upgrade_beside(member);
     PGconn *conn = fixture_connect(member->f);
     const char *fault = NULL;
-    static const char *const TABLES[] = {"message", "stream_violation", "join_row", "parked", "frontier", "lease"};
+    static const char *const TABLES[] = {"message", "stream_violation", "join_row",
+                                         "parked",  "frontier",         "lease"};
     PQclear(PQexec(conn, "begin"));
     for (size_t i = 0; i < sizeof(TABLES) / sizeof(TABLES[0]) && !fault; i++) {
         char sql[100];
@@ -374,11 +386,12 @@ static void what_old_functions_call_says_that_the_schema_was_upgraded(void **sta
     struct fixture *f = *state;
     if (fixture_is_sqlite(f))
         skip();
-    fixture_sql(f, NULL, "drop function _claim_fresh; create function _claim_fresh(inout f frontier, wanted int, "
-                         "ts timestamptz, exact text[], prefixes text[], out taken bigint[]) language sql as "
-                         "'select f, null::bigint[]'; "
-                         "create function _lane_key(p_join uuid, p_lane int) returns bigint language sql immutable as "
-                         "'select 1::bigint'");
+    fixture_sql(f, NULL,
+                "drop function _claim_fresh; create function _claim_fresh(inout f frontier, wanted int, "
+                "ts timestamptz, exact text[], prefixes text[], out taken bigint[]) language sql as "
+                "'select f, null::bigint[]'; "
+                "create function _lane_key(p_join uuid, p_lane int) returns bigint language sql immutable as "
+                "'select 1::bigint'");
     go_back_to_version_9(f);
     ASSERT_OK(f, upgrade(f, 0));
     PGconn *conn = fixture_connect(f);
@@ -406,13 +419,15 @@ static void deploying_again_makes_what_is_missing(void **state) {
     ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
     assert_int_equal(boxcar_store_deployment(f->store)->applied, 0);
     assert_int_equal(boxcar_store_deployment(f->store)->mended, fixture_is_sqlite(f) ? 3 : 4);
-    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_outbox", "select count(*) from outbox"), 1);
-    assert_int_equal(fixture_sql_number(f,
-                                        "select count(*) from sqlite_schema where name in ('boxcar_lease_until', "
-                                        "'boxcar_inbox_on_remove')",
-                                        "select count(*) from (select from pg_class where relname = 'lease_until' and "
-                                        "relnamespace = current_schema()::regnamespace union all select from pg_proc "
-                                        "where proname = 'outbox_ack' and pronamespace = current_schema()::regnamespace) x"),
+    assert_int_equal(
+        fixture_sql_number(f, "select count(*) from boxcar_outbox", "select count(*) from outbox"), 1);
+    assert_int_equal(fixture_sql_number(
+                         f,
+                         "select count(*) from sqlite_schema where name in ('boxcar_lease_until', "
+                         "'boxcar_inbox_on_remove')",
+                         "select count(*) from (select from pg_class where relname = 'lease_until' and "
+                         "relnamespace = current_schema()::regnamespace union all select from pg_proc "
+                         "where proname = 'outbox_ack' and pronamespace = current_schema()::regnamespace) x"),
                      2);
     assert_true(ack(f, f->owner, take(f, f->owner, id)));
 }
@@ -425,7 +440,8 @@ static void table_that_was_dropped_is_named(void **state) {
     boxcar_store *store = NULL;
     options.deploy = true;
     ASSERT_FAILS(f, BOXCAR_E_STORE, boxcar_store_open(&options, &store, &f->err));
-    assert_non_null(strstr(f->err.message, fixture_is_sqlite(f) ? "the table boxcar_unique_key" : "the table unique_key"));
+    assert_non_null(strstr(f->err.message,
+                           fixture_is_sqlite(f) ? "the table boxcar_unique_key" : "the table unique_key"));
     assert_non_null(strstr(f->err.message, "backup"));
 }
 
@@ -446,7 +462,8 @@ static void store_without_its_version_is_named_and_left_as_it_is(void **state) {
                                                                     : "the table store is missing or empty"));
         assert_non_null(strstr(f->err.message, "backup"));
         assert_int_equal(fixture_sql_number(f, "select count(*) from sqlite_schema", COUNT_OBJECTS), before);
-        assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_message", "select count(*) from message"), 1);
+        assert_int_equal(
+            fixture_sql_number(f, "select count(*) from boxcar_message", "select count(*) from message"), 1);
     }
     options.deploy = false;
     ASSERT_FAILS(f, BOXCAR_E_STORE, boxcar_store_open(&options, &store, &f->err)); /* init would not help */

@@ -13,9 +13,10 @@ static bool is_of_this_machine(const boxcar_finding *finding) {
 /* BX-029 */
 static void healthy_store_has_nothing_to_complain_about(void **state) {
     struct fixture *f = *state;
-    static const char *const CHECKS[] = {"connection",   "schema",      "clock_skew",       "held_snapshot",
-                                         "bloat",        "workers",     "unhandled_topics", "expired_leases",
-                                         "oldest_ready", "dead_letters", "halted_streams", "stream_order", "upkeep"};
+    static const char *const CHECKS[] = {"connection",   "schema",       "clock_skew",       "held_snapshot",
+                                         "bloat",        "workers",      "unhandled_topics", "expired_leases",
+                                         "oldest_ready", "dead_letters", "halted_streams",   "stream_order",
+                                         "upkeep"};
     report_worker(f, f->owner, BOXCAR_OUTBOX, "here", EVERYTHING, 1);
     boxcar_finding_list *list = diagnose(f);
     for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++)
@@ -81,7 +82,8 @@ static void worker_that_has_been_silent_for_long_does_not_count(void **state) {
 
 static void silence_for(struct fixture *f, int seconds) {
     char sqlite_text[100], postgres_text[200];
-    snprintf(sqlite_text, sizeof(sqlite_text), "update boxcar_instance_row set seen_at = seen_at - %d000000", seconds);
+    snprintf(sqlite_text, sizeof(sqlite_text), "update boxcar_instance_row set seen_at = seen_at - %d000000",
+             seconds);
     snprintf(postgres_text, sizeof(postgres_text),
              "update instance_row set seen_at = seen_at - interval '%d s'; "
              "update instance_sign set seen_at = seen_at - interval '%d s'",
@@ -216,7 +218,8 @@ static void dead_letters_are_noted_and_many_at_once_are_a_warning(void **state) 
     boxcar_settlement settlements[100];
     for (size_t i = 0; i < 100; i++)
         settlements[i] = settlement_of(taken[i]);
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_FAIL, settlements, 100, NULL, NULL, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_FAIL, settlements, 100,
+                               NULL, NULL, &f->err));
     assert_found(f, "dead_letters", BOXCAR_SEVERITY_WARNING, "101 dead letters, 100 of them");
 }
 
@@ -227,17 +230,20 @@ static void store_whose_upkeep_does_not_run_is_a_warning(void **state) {
     ASSERT_OK(f, boxcar_upkeep_read(f->store, &upkeep, &f->err));
     assert_false(upkeep.has_run);
     assert_found(f, "upkeep", BOXCAR_SEVERITY_OK, "upkeep never ran in the ");
-    fixture_sql(f, "update boxcar_upkeep set since = since - 2 * 3600000000", "update upkeep set since = since - interval '2 h'");
+    fixture_sql(f, "update boxcar_upkeep set since = since - 2 * 3600000000",
+                "update upkeep set since = since - interval '2 h'");
     assert_found(f, "upkeep", BOXCAR_SEVERITY_OK, "upkeep never ran in the 2h"); /* nothing is there */
     enqueue(f, "t", "p");
     assert_found(f, "upkeep", BOXCAR_SEVERITY_NOTE, "upkeep never ran in the 2h");
-    fixture_sql(f, "update boxcar_upkeep set since = since - 48 * 3600000000", "update upkeep set since = since - interval '48 h'");
+    fixture_sql(f, "update boxcar_upkeep set since = since - 48 * 3600000000",
+                "update upkeep set since = since - interval '48 h'");
     assert_found(f, "upkeep", BOXCAR_SEVERITY_WARNING, "upkeep never ran in the 2d");
     ASSERT_OK(f, boxcar_maintenance_run(f->store, NULL, &f->err));
     assert_found(f, "upkeep", BOXCAR_SEVERITY_OK, "upkeep ran 0.");
     ASSERT_OK(f, boxcar_upkeep_read(f->store, &upkeep, &f->err));
     assert_true(upkeep.has_run && upkeep.seconds < 60);
-    fixture_sql(f, "update boxcar_upkeep set ran_at = ran_at - 30 * 3600000000", "update upkeep set ran_at = ran_at - interval '30 h'");
+    fixture_sql(f, "update boxcar_upkeep set ran_at = ran_at - 30 * 3600000000",
+                "update upkeep set ran_at = ran_at - interval '30 h'");
     assert_found(f, "upkeep", BOXCAR_SEVERITY_WARNING, "upkeep ran 30h ago");
     ASSERT_OK(f, boxcar_upkeep_read(f->store, &upkeep, &f->err));
     assert_true(upkeep.has_run && upkeep.seconds > 29 * 3600);

@@ -12,8 +12,10 @@ static void age_transaction(struct fixture *f, PGconn *session, const char *how_
     PGconn *conn = fixture_connect(f);
     pg_exec(conn, "alter function _snapshot_holders rename to held_for_real");
     pg_exec(conn,
-            "create function _snapshot_holders(max_rows int) returns table (pid int, gid text, name text, role_name text, "
-            "state text, seconds double precision, query text, kind text, xids bigint) language sql as $$ select pid, gid, "
+            "create function _snapshot_holders(max_rows int) returns table (pid int, gid text, name text, "
+            "role_name text, "
+            "state text, seconds double precision, query text, kind text, xids bigint) language sql as $$ "
+            "select pid, gid, "
             "name, role_name, state, seconds + extract(epoch from interval '%s'), query, kind, xids "
             "from %s.held_for_real(1000000) where pid = %d $$",
             how_long, f->schema, PQbackendPID(session));
@@ -48,8 +50,8 @@ static void open_transaction_of_a_moment_is_no_trouble(void **state) {
 static void name_session(struct fixture *f, PGconn *session, const char *application, char ret_text[128]) {
     PGconn *conn = fixture_connect(f);
     PGresult *role = PQexec(conn, "select current_user");
-    snprintf(ret_text, 128, "session %d (%s, role %s, idle in transaction)", PQbackendPID(session), application,
-             PQgetvalue(role, 0, 0));
+    snprintf(ret_text, 128, "session %d (%s, role %s, idle in transaction)", PQbackendPID(session),
+             application, PQgetvalue(role, 0, 0));
     PQclear(role);
     PQfinish(conn);
 }
@@ -94,8 +96,10 @@ static void forgotten_slots_and_prepared_transactions_are_told(void **state) {
     struct fixture *f = *state;
     fixture_sql(
         f, NULL,
-        "create or replace function _snapshot_holders(max_rows int) returns table (pid int, gid text, name text, "
-        "role_name text, state text, seconds double precision, query text, kind text, xids bigint) language sql as $$ "
+        "create or replace function _snapshot_holders(max_rows int) returns table (pid int, gid text, name "
+        "text, "
+        "role_name text, state text, seconds double precision, query text, kind text, xids bigint) language "
+        "sql as $$ "
         "select pid, quote_literal(name), name, null, state, seconds, null, kind, xids from (values "
         "('prepared', null::int, 'transfer-7', 'prepared', 400::float8, 10::bigint), "
         "('slot', null, 'old_copy', 'inactive', null, 10), ('slot', null, 'copy', 'active', null, 10), "
@@ -211,8 +215,8 @@ static PGconn *hold_stream(struct fixture *f, const char *stream) {
     boxcar_uuid_format(f->owner.uuid, owner);
     pg_exec(conn, "set application_name = 'dawdler'");
     pg_exec(conn, "begin");
-    pg_exec(conn, "select outbox_ack('%s', array[%lld], array[%lld]), 's3cret'", owner, (long long)taken.work_id.value,
-            (long long)taken.epoch.value);
+    pg_exec(conn, "select outbox_ack('%s', array[%lld], array[%lld]), 's3cret'", owner,
+            (long long)taken.work_id.value, (long long)taken.epoch.value);
     return conn;
 }
 
@@ -259,7 +263,8 @@ static void stream_held_for_a_moment_is_no_trouble(void **state) {
     struct fixture *f = *state;
     PGconn *holder = hold_stream(f, "order-7");
     PGconn *conn = fixture_connect(f);
-    assert_int_equal(pg_number(conn, "select count(*) from _stream_holders(0::smallint) where stream = 'order-7'"), 1);
+    assert_int_equal(
+        pg_number(conn, "select count(*) from _stream_holders(0::smallint) where stream = 'order-7'"), 1);
     assert_int_equal(pg_number(conn, "select count(*) from _stream_holders(1::smallint)"), 0);
     pg_exec(holder, "rollback");
     assert_int_equal(pg_number(conn, "select count(*) from _stream_holders(0::smallint)"), 0);
@@ -271,8 +276,8 @@ static void stream_held_for_a_moment_is_no_trouble(void **state) {
 
 static void assert_shape(PGconn *conn, const char *query, const char *shape) {
     const char *const values[] = {query};
-    PGresult *result = PQexecParams(conn, "select coalesce(_query_shape($1), 'null')", 1, (const Oid[]){25}, values, NULL,
-                                    NULL, 0);
+    PGresult *result = PQexecParams(conn, "select coalesce(_query_shape($1), 'null')", 1, (const Oid[]){25},
+                                    values, NULL, NULL, 0);
     if (PQresultStatus(result) != PGRES_TUPLES_OK || strcmp(PQgetvalue(result, 0, 0), shape) != 0)
         fail_msg("%s\n  becomes: %s%s", query, PQgetvalue(result, 0, 0), PQerrorMessage(conn));
     PQclear(result);
@@ -283,7 +288,8 @@ static void query_is_shown_without_its_data(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
     assert_shape(conn, "select 's3cret'", "select ...");
-    assert_shape(conn, "update message set payload = E'a\\'s3cret' where work_id = 7", "update message set ? = ? ...");
+    assert_shape(conn, "update message set payload = E'a\\'s3cret' where work_id = 7",
+                 "update message set ? = ? ...");
     assert_shape(conn, "select $$s3cret$$", "select ...");
     assert_shape(conn, "select $tag$s3cret", "select ...");
     assert_shape(conn, "INSERT INTO \"message\" (\"s3cret\") VALUES ($1, s3cret, 42, 0x2a, 4.2e1)",
@@ -293,7 +299,10 @@ static void query_is_shown_without_its_data(void **state) {
     assert_shape(conn, "-- s3cret\nselect 1 -- s3cret", "select ? ...");
     assert_shape(conn, "/* /* nested */ s3cret */ select", "? */ select");
     assert_shape(conn, "select \"s3cret", "select ...");
-    assert_shape(conn, "s\xc3\xa9" "cret", "?");
+    assert_shape(conn,
+                 "s\xc3\xa9"
+                 "cret",
+                 "?");
     assert_shape(conn, "begin; select outbox_claim(gen_random_uuid(), '30 s', 1)",
                  "begin; select outbox_claim(gen_random_uuid(), ...");
     assert_shape(conn, "  ", "null");
@@ -355,7 +364,8 @@ static void viewer_is_told_who_holds_a_stream_and_what_would_show_more(void **st
     char session[128];
     snprintf(session, sizeof(session), "session %d (dawdler, role ", PQbackendPID(holder));
     assert_found_with(f, store, "held_streams", BOXCAR_SEVERITY_NOTE, session);
-    assert_found_with(f, store, "held_streams", BOXCAR_SEVERITY_NOTE, "whose age and query this role cannot see");
+    assert_found_with(f, store, "held_streams", BOXCAR_SEVERITY_NOTE,
+                      "whose age and query this role cannot see");
     boxcar_finding_list *list = diagnose_with(f, store);
     assert_true(has_text(only_finding(list, "held_streams")->remedy, "grant pg_read_all_stats to "));
     boxcar_list_free(list);
@@ -376,9 +386,9 @@ static void worker_may_look(void **state) {
 /* OBX-123 */
 static void producer_is_told_what_it_may_not_see(void **state) {
     struct fixture *f = *state;
-    static const char *const CHECKS[] = {"schema",       "held_snapshot",    "bloat",        "held_streams",
-                                         "workers",      "unhandled_topics", "expired_leases",
-                                         "oldest_ready", "dead_letters", "halted_streams", "stream_order", "upkeep"};
+    static const char *const CHECKS[] = {"schema",       "held_snapshot",    "bloat",          "held_streams",
+                                         "workers",      "unhandled_topics", "expired_leases", "oldest_ready",
+                                         "dead_letters", "halted_streams",   "stream_order",   "upkeep"};
     boxcar_store *store = open_as(f, "producer");
     for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++)
         assert_found_with(f, store, CHECKS[i], BOXCAR_SEVERITY_NOTE, "not visible to this role");
@@ -465,7 +475,8 @@ static void claim_that_fails_for_other_topics_is_a_problem(void **state) {
     fixture_sql(f, NULL,
                 "alter table message drop constraint message_limits; "
                 "insert into message (message_id, box, lane, created_at, topic, payload) "
-                "select gen_random_uuid(), 0, 0, now(), string_agg(md5(i::text), ''), 'p' from generate_series(1, 200) i");
+                "select gen_random_uuid(), 0, 0, now(), string_agg(md5(i::text), ''), 'p' from "
+                "generate_series(1, 200) i");
     assert_found(f, "claim", BOXCAR_SEVERITY_PROBLEM, "a claim fails: index row size");
 }
 
@@ -516,7 +527,8 @@ static void trace_tries(struct fixture *f) {
     PGconn *conn = fixture_connect(f);
     pg_exec(conn, "create table tried (box smallint)");
     pg_exec(conn,
-            "create or replace function _try_claim(p_box smallint, out had_turn boolean, out seconds double precision, "
+            "create or replace function _try_claim(p_box smallint, out had_turn boolean, out seconds double "
+            "precision, "
             "out failure text) language sql volatile as $$ insert into %s.tried values (p_box); "
             "select true, 0::double precision, null::text $$",
             f->schema);
@@ -530,7 +542,8 @@ static int64_t count_tries(struct fixture *f) {
     return count;
 }
 
-/* A claim that is tried keeps the turn for a moment. Workers look for trouble every minute, each of them. BX-020 */
+/* A claim that is tried keeps the turn for a moment. Workers look for trouble every minute, each of them.
+ * BX-020 */
 static void worker_that_looks_for_trouble_tries_no_claim(void **state) {
     struct fixture *f = *state;
     trace_tries(f);

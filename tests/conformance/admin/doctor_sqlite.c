@@ -32,8 +32,9 @@ static pid_t start_reader(struct fixture *f) {
     if (pid == 0) {
         sqlite3 *db = NULL;
         const char *path = f->url + strlen("sqlite:");
-        bool reads = sqlite3_open(path, &db) == SQLITE_OK &&
-                     sqlite3_exec(db, "begin; select count(*) from boxcar_message", NULL, NULL, NULL) == SQLITE_OK;
+        bool reads =
+            sqlite3_open(path, &db) == SQLITE_OK &&
+            sqlite3_exec(db, "begin; select count(*) from boxcar_message", NULL, NULL, NULL) == SQLITE_OK;
         (void)!write(ready[1], reads ? "y" : "n", 1);
         pause();
         _exit(0);
@@ -168,10 +169,12 @@ static void row_of_a_wrong_type_is_named_and_stops_nobody(void **state) {
     boxcar_stream_list *list = NULL;
     char sql[160];
     assert_found(f, "rows", BOXCAR_SEVERITY_OK, "types");
-    snprintf(sql, sizeof(sql), "update boxcar_parked set stream = x'00ff' where work_id = %lld", (long long)bad.value);
+    snprintf(sql, sizeof(sql), "update boxcar_parked set stream = x'00ff' where work_id = %lld",
+             (long long)bad.value);
     fixture_sql(f, sql, NULL);
     assert_found(f, "rows", BOXCAR_SEVERITY_PROBLEM, "boxcar_parked: 1 of its rows");
-    ASSERT_OK(f, boxcar_stream_page(f->store, &filter, &list, &f->err)); /* it once looked for the next key for ever */
+    ASSERT_OK(f, boxcar_stream_page(f->store, &filter, &list,
+                                    &f->err)); /* it once looked for the next key for ever */
     assert_int_equal(list->count, 1);
     assert_text(list->items[0]->stream, "b");
     boxcar_list_free(list);
@@ -197,11 +200,14 @@ static void text_that_is_not_utf8_is_named(void **state) {
     fixture_sql(f, "update boxcar_message set correlation_id = 'gr\xc3\xbc\xc3\x9f'", NULL);
     assert_found(f, "rows", BOXCAR_SEVERITY_OK, "UTF-8");
     fixture_sql(f, "update boxcar_message set correlation_id = cast(x'ff' as text)", NULL);
-    snprintf(named, sizeof(named),
-             "boxcar_message: 2 of its rows are damaged, the first is work_id %lld: correlation_id is not UTF-8",
-             (long long)id.value);
+    snprintf(
+        named, sizeof(named),
+        "boxcar_message: 2 of its rows are damaged, the first is work_id %lld: correlation_id is not UTF-8",
+        (long long)id.value);
     assert_found(f, "rows", BOXCAR_SEVERITY_PROBLEM, named);
-    fixture_sql(f, "insert into boxcar_stream_halt (box, stream, halted_at, halted_by) values (0, cast(x'ff' as text), 1, 1)",
+    fixture_sql(f,
+                "insert into boxcar_stream_halt (box, stream, halted_at, halted_by) values (0, cast(x'ff' as "
+                "text), 1, 1)",
                 NULL);
     assert_found(f, "rows", BOXCAR_SEVERITY_PROBLEM, "the first is box 0, stream '?': stream is not UTF-8");
 }
@@ -211,7 +217,8 @@ static void worker_whose_id_is_none_is_removed(void **state) {
     struct fixture *f = *state;
     boxcar_maintenance maintenance = BOXCAR_MAINTENANCE_INIT;
     fixture_sql(f,
-                "insert into boxcar_instance_row (instance_id, box, host, pid, concurrency, topics, started_at, seen_at) "
+                "insert into boxcar_instance_row (instance_id, box, host, pid, concurrency, topics, "
+                "started_at, seen_at) "
                 "values (x'010203', 0, 'h', 1, 1, '[]', 1, 1), ('text', x'00', 'h', 1, 1, '[]', 1, 1)",
                 NULL);
     assert_found(f, "rows", BOXCAR_SEVERITY_PROBLEM, "boxcar_instance_row: 2 of its rows");

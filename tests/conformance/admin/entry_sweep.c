@@ -1,6 +1,7 @@
-/* Every function that a producer, a worker or a viewer may execute is called with a wrong value for each of its arguments
- * in turn: null, empty, too long, negative, huge, infinite, JSON of another shape. It answers, or it refuses with an error
- * of Boxcar's own (SQLSTATE BX...), which shows no payload. Afterwards the store is used as if nothing had happened. */
+/* Every function that a producer, a worker or a viewer may execute is called with a wrong value for each of
+ * its arguments in turn: null, empty, too long, negative, huge, infinite, JSON of another shape. It answers,
+ * or it refuses with an error of Boxcar's own (SQLSTATE BX...), which shows no payload. Afterwards the store
+ * is used as if nothing had happened. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +28,10 @@ struct call {
     const char *arguments[ARGUMENTS_MAX];
 };
 
-#define ENQUEUE_ARGUMENTS \
-    BOX, "array[" NEW_ID "]", "array['t']", SECRETS, "array['c']", "array['s']", "array['{\"h\": \"" SECRET "\"}']", \
-    "array[now()]", "array[0]", "array[60000]", "array[3]", "false", "array[" JOIN "]", "null", "null"
+#define ENQUEUE_ARGUMENTS                                                                                    \
+    BOX, "array[" NEW_ID "]", "array['t']", SECRETS, "array['c']", "array['s']",                             \
+        "array['{\"h\": \"" SECRET "\"}']", "array[now()]", "array[0]", "array[60000]", "array[3]", "false", \
+        "array[" JOIN "]", "null", "null"
 #define SETTLE_ARGUMENTS OWNER, "array[" LEASED "]", "array[0]"
 #define BOX_SETTLE_ARGUMENTS BOX, SETTLE_ARGUMENTS
 
@@ -194,9 +196,11 @@ static const struct {
     const char *values[WRONG_MAX];
 } WRONG[] = {
     /* too long for an index, however well it is compressed */
-    {"text", {"null", "''", "(select string_agg(md5(i::text), '') from generate_series(1, 200) i)",
-              "'" SECRET " is no JSON'", "'{\"h\": \"" SECRET "'", "'[\"" SECRET "\"]'", "'{\"" SECRET "\": 5}'",
-              "'{\"h\": [\"" SECRET "\"]}'", "'{\"" SECRET "\": \"\\u0000\"}'", "repeat('[', 100000) || '" SECRET "'"}},
+    {"text",
+     {"null", "''", "(select string_agg(md5(i::text), '') from generate_series(1, 200) i)",
+      "'" SECRET " is no JSON'", "'{\"h\": \"" SECRET "'", "'[\"" SECRET "\"]'", "'{\"" SECRET "\": 5}'",
+      "'{\"h\": [\"" SECRET "\"]}'", "'{\"" SECRET "\": \"\\u0000\"}'",
+      "repeat('[', 100000) || '" SECRET "'"}},
     {"smallint", {"null", "-1", "7", "32767"}},
     {"integer", {"null", "-1", "0", "2147483647", "-2147483648"}},
     {"bigint", {"null", "-1", "0", "9223372036854775807", "-9223372036854775808"}},
@@ -205,10 +209,12 @@ static const struct {
     {"interval", {"null", "'-1 second'", "'0'", "'178000000 years'", "'-178000000 years'", "'300000 years'"}},
     {"timestamp with time zone", {"null", "'infinity'", "'-infinity'", "'294276-12-31'", "'4713-01-01 BC'"}},
     {"int8multirange", {"null", "'{}'", "'{(,)}'"}},
-    {"jsonb", {"null", "'null'", "'5'", "'\"" SECRET "\"'", "'[]'", "'{}'", "'[1]'", "'[null]'", "'[\"" SECRET "\"]'",
-               "'{\"h\": 5}'", "'{\"h\": [\"" SECRET "\"]}'", "'[{\"topic\": {}, \"type\": [], \"payload\": \"" SECRET "\"}]'",
-               "'{\"outbox\": [], \"inbox\": 5, \"heartbeat\": {\"pid\": 1e300}}'",
-               "'{\"outbox\": {\"claim\": {\"batch_size\": 1e300}, \"acks\": [1e300], \"lease\": \"" SECRET "\"}}'"}},
+    {"jsonb",
+     {"null", "'null'", "'5'", "'\"" SECRET "\"'", "'[]'", "'{}'", "'[1]'", "'[null]'", "'[\"" SECRET "\"]'",
+      "'{\"h\": 5}'", "'{\"h\": [\"" SECRET "\"]}'",
+      "'[{\"topic\": {}, \"type\": [], \"payload\": \"" SECRET "\"}]'",
+      "'{\"outbox\": [], \"inbox\": 5, \"heartbeat\": {\"pid\": 1e300}}'",
+      "'{\"outbox\": {\"claim\": {\"batch_size\": 1e300}, \"acks\": [1e300], \"lease\": \"" SECRET "\"}}'"}},
 };
 
 static const char *const *wrong_values(const char *type, size_t len) {
@@ -238,8 +244,8 @@ static void add_argument(struct sweep *sweep, char *sql, size_t size, const char
 }
 
 static bool shows_secret(const PGresult *result) {
-    static const int FIELDS[] = {PG_DIAG_MESSAGE_PRIMARY, PG_DIAG_MESSAGE_DETAIL, PG_DIAG_MESSAGE_HINT, PG_DIAG_CONTEXT,
-                                 PG_DIAG_COLUMN_NAME};
+    static const int FIELDS[] = {PG_DIAG_MESSAGE_PRIMARY, PG_DIAG_MESSAGE_DETAIL, PG_DIAG_MESSAGE_HINT,
+                                 PG_DIAG_CONTEXT, PG_DIAG_COLUMN_NAME};
     for (size_t i = 0; i < sizeof(FIELDS) / sizeof(FIELDS[0]); i++) {
         const char *text = PQresultErrorField(result, FIELDS[i]);
         if (text && strstr(text, SECRET))
@@ -265,7 +271,8 @@ static void call(struct sweep *sweep, const char *sql) {
 }
 
 /* The call with `value` in the place of argument `wrong`. */
-static void call_with(struct sweep *sweep, const struct call *good, char types[][64], int count, int wrong, const char *value) {
+static void call_with(struct sweep *sweep, const struct call *good, char types[][64], int count, int wrong,
+                      const char *value) {
     char sql[8192];
     snprintf(sql, sizeof(sql), "select * from %s(", good->function);
     for (int i = 0; i < count; i++) {
@@ -277,7 +284,8 @@ static void call_with(struct sweep *sweep, const struct call *good, char types[]
     call(sweep, sql);
 }
 
-static void call_with_each_wrong_value(struct sweep *sweep, const struct call *good, char types[][64], int count, int wrong) {
+static void call_with_each_wrong_value(struct sweep *sweep, const struct call *good, char types[][64],
+                                       int count, int wrong) {
     const char *type = types[wrong];
     size_t len = strlen(type);
     bool is_array = len > 2 && strcmp(type + len - 2, "[]") == 0;
@@ -291,10 +299,12 @@ static void call_with_each_wrong_value(struct sweep *sweep, const struct call *g
         char value[512];
         call_with(sweep, good, types, count, wrong, "null");
         call_with(sweep, good, types, count, wrong, "'{}'");
-        snprintf(value, sizeof(value), "array[(%s)::%s, (%s)::%s]", good->arguments[wrong], type, good->arguments[wrong], type);
-        call_with(sweep, good, types, count, wrong, value);   /* two dimensions */
-        snprintf(value, sizeof(value), "(%s)::%s || (%s)::%s", good->arguments[wrong], type, good->arguments[wrong], type);
-        call_with(sweep, good, types, count, wrong, value);   /* one more than the others have */
+        snprintf(value, sizeof(value), "array[(%s)::%s, (%s)::%s]", good->arguments[wrong], type,
+                 good->arguments[wrong], type);
+        call_with(sweep, good, types, count, wrong, value); /* two dimensions */
+        snprintf(value, sizeof(value), "(%s)::%s || (%s)::%s", good->arguments[wrong], type,
+                 good->arguments[wrong], type);
+        call_with(sweep, good, types, count, wrong, value); /* one more than the others have */
     }
 }
 
@@ -352,7 +362,8 @@ static void prepare(struct sweep *sweep) {
     pg_exec(conn, "select join_start(1000000, join_id => " JOIN ")");
     pg_exec(conn, "select join_attach(" JOIN ", " MEMBER ")");
     pg_exec(conn, "select enqueue('t', 'p') from generate_series(1, %d)", LEASED_COUNT);
-    sweep->next_leased = pg_number(conn, "select min(work_id) from outbox_claim(" OWNER ", '24 hours', %d)", LEASED_COUNT);
+    sweep->next_leased =
+        pg_number(conn, "select min(work_id) from outbox_claim(" OWNER ", '24 hours', %d)", LEASED_COUNT);
     PQfinish(conn);
 }
 
@@ -362,7 +373,8 @@ static void sweep_access(struct sweep *sweep, const char *access) {
         sweep->conn,
         "select p.proname, (select coalesce(string_agg(format_type(t.oid, null), ',' order by t.n), '') "
         "from unnest(p.proargtypes::oid[]) with ordinality t(oid, n)) from pg_proc p "
-        "where p.pronamespace = current_schema()::regnamespace and has_function_privilege(p.oid, 'execute') order by 1");
+        "where p.pronamespace = current_schema()::regnamespace and has_function_privilege(p.oid, 'execute') "
+        "order by 1");
     assert_int_equal(PQresultStatus(granted), PGRES_TUPLES_OK);
     assert_true(PQntuples(granted) > 20);
     for (int i = 0; i < PQntuples(granted); i++)
@@ -385,8 +397,10 @@ static void assert_store_works(struct fixture *f) {
     }
     assert_true(met);
     PGconn *conn = fixture_connect(f);
-    assert_int_equal(pg_number(conn, "select count(*) from _try_claim(0::smallint) where failure is not null"), 0);
-    assert_int_equal(pg_number(conn, "select count(*) from _try_claim(1::smallint) where failure is not null"), 0);
+    assert_int_equal(
+        pg_number(conn, "select count(*) from _try_claim(0::smallint) where failure is not null"), 0);
+    assert_int_equal(
+        pg_number(conn, "select count(*) from _try_claim(1::smallint) where failure is not null"), 0);
     assert_true(pg_number(conn, "select count(*) from outbox") > LEASED_COUNT);
     assert_true(pg_number(conn, "select count(*) from inbox") > 0);
     pg_exec(conn, "select _maintain(0::smallint), _maintain(1::smallint)");
@@ -397,7 +411,7 @@ static void assert_store_works(struct fixture *f) {
 static void no_argument_breaks_a_function_that_a_role_can_call(void **state) {
     struct sweep sweep = {.f = *state};
     prepare(&sweep);
-    sweep_access(&sweep, "worker");   /* which has what a producer has */
+    sweep_access(&sweep, "worker"); /* which has what a producer has */
     sweep_access(&sweep, "viewer");
     assert_int_equal(sweep.faults, 0);
     assert_true(sweep.refused > 500 && sweep.answered > 500);

@@ -104,7 +104,8 @@ static int64_t count_page(struct fixture *f, boxcar_readiness readiness) {
     return count;
 }
 
-/* Due later, behind in a stream, in a stream that waits: pages and stats have the same words. BX-005, BX-006 */
+/* Due later, behind in a stream, in a stream that waits: pages and stats have the same words. BX-005, BX-006
+ */
 static void pages_of_ready_and_waiting_messages_agree_with_stats(void **state) {
     struct fixture *f = *state;
     boxcar_new_message later = new_message("later", "p");
@@ -274,7 +275,8 @@ static void stats_of_a_large_backlog_have_every_topic_with_its_own_numbers(void 
             settlements[k] = (boxcar_settlement)BOXCAR_SETTLEMENT_INIT;
             settlements[k].work_id = lists[i]->items[k]->work_id;
         }
-        ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements, CLAIM_SIZE, NULL, &affected, &f->err));
+        ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements,
+                                   CLAIM_SIZE, NULL, &affected, &f->err));
         assert_int_equal(affected, CLAIM_SIZE);
         boxcar_list_free(lists[i]);
     }
@@ -397,8 +399,9 @@ static void crashes_are_counted_whatever_became_of_the_message(void **state) {
         assert_int_equal(look(list)->crash_count, 1);
         boxcar_list_free(list);
         assert_int_equal(
-            fixture_sql_number(f, "select crash_count * 10 + max_attempts from boxcar_outbox where retry_count = 1",
-                               "select crash_count * 10 + max_attempts from outbox where retry_count = 1"),
+            fixture_sql_number(
+                f, "select crash_count * 10 + max_attempts from boxcar_outbox where retry_count = 1",
+                "select crash_count * 10 + max_attempts from outbox where retry_count = 1"),
             17);
     }
 }
@@ -410,9 +413,10 @@ static void crashes_before_a_replay_do_not_count(void **state) {
     take_for(f, f->owner, id, BOXCAR_LEASE_MS_MIN);
     reap_wait(f, 1);
     assert_true(bury(f, f->owner, take(f, f->owner, id), "no"));
-    assert_int_equal(fixture_sql_number(f, "select crash_count from boxcar_dead_letter where max_attempts is null",
-                                        "select crash_count from dead_letter where max_attempts is null"),
-                     1);
+    assert_int_equal(
+        fixture_sql_number(f, "select crash_count from boxcar_dead_letter where max_attempts is null",
+                           "select crash_count from dead_letter where max_attempts is null"),
+        1);
     boxcar_dead_filter filter = BOXCAR_DEAD_FILTER_INIT;
     filter.all = true;
     ASSERT_OK(f, boxcar_dead_replay(f->store, &filter, BOXCAR_NO_STR, NULL, &f->err));
@@ -433,12 +437,13 @@ static void view_of_receipts_has_the_id_of_the_message(void **state) {
     message.topic = BOXCAR_STR("t");
     message.payload = BOXCAR_STR("p");
     ASSERT_OK(f, boxcar_enqueue(f->store, BOXCAR_INBOX, &message, NULL, &f->err));
-    assert_int_equal(fixture_sql_number(f,
-                                        "select count(*) from boxcar_inbox_receipt r join boxcar_inbox i "
-                                        "on i.message_id = r.message_id and i.crash_count = 0 and i.max_attempts is null",
-                                        "select count(*) from inbox_receipt r join inbox i "
-                                        "on i.message_id = r.message_id and i.crash_count = 0 and i.max_attempts is null"),
-                     1);
+    assert_int_equal(
+        fixture_sql_number(f,
+                           "select count(*) from boxcar_inbox_receipt r join boxcar_inbox i "
+                           "on i.message_id = r.message_id and i.crash_count = 0 and i.max_attempts is null",
+                           "select count(*) from inbox_receipt r join inbox i "
+                           "on i.message_id = r.message_id and i.crash_count = 0 and i.max_attempts is null"),
+        1);
 }
 
 static const struct CMUnitTest TESTS[] = {

@@ -107,15 +107,17 @@ static void instance_without_topics_handles_none(void **state) {
     struct instance instance = {.owner = f->owner, .host = BOXCAR_STR("h"), .concurrency = 1};
     ASSERT_OK(f, request_beat(f->store, &instance, 1, 0, &f->err));
     assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_instance where topics = '[]'",
-                                        "select count(*) from instance where topics = '{}'"), 1);
+                                        "select count(*) from instance where topics = '{}'"),
+                     1);
 }
 
-/* BX-061: one worker may serve both boxes: it is seen in each, with the topics it handles there, and lives in both as
- * long as it says so in one. */
+/* BX-061: one worker may serve both boxes: it is seen in each, with the topics it handles there, and lives in
+ * both as long as it says so in one. */
 static void worker_of_both_boxes_is_seen_in_each(void **state) {
     struct fixture *f = *state;
     static const boxcar_str topics[] = {{"orders.paid", 11}, {"mail.*", 6}};
-    struct instance instance = {.owner = f->owner, .host = BOXCAR_STR("h"), .concurrency = 1, .topic_count = 1};
+    struct instance instance = {
+        .owner = f->owner, .host = BOXCAR_STR("h"), .concurrency = 1, .topic_count = 1};
     for (int round = 0; round < 2; round++)
         for (int box = 0; box < 2; box++) {
             instance.box = (boxcar_box)box;
@@ -123,13 +125,12 @@ static void worker_of_both_boxes_is_seen_in_each(void **state) {
             ASSERT_OK(f, request_beat(f->store, &instance, 1, 0, &f->err));
         }
     assert_int_equal(count_instances(f), 2);
-    assert_int_equal(
-        fixture_sql_number(f,
-                           "select count(*) from boxcar_instance where (box, topics) in "
-                           "(('outbox', '[\"orders.paid\"]'), ('inbox', '[\"mail.*\"]'))",
-                           "select count(*) from instance where (box, topics) in "
-                           "(('outbox', '{orders.paid}'), ('inbox', '{mail.*}'))"),
-        2);
+    assert_int_equal(fixture_sql_number(f,
+                                        "select count(*) from boxcar_instance where (box, topics) in "
+                                        "(('outbox', '[\"orders.paid\"]'), ('inbox', '[\"mail.*\"]'))",
+                                        "select count(*) from instance where (box, topics) in "
+                                        "(('outbox', '{orders.paid}'), ('inbox', '{mail.*}'))"),
+                     2);
     go_silent_61s(f);
     instance.box = BOXCAR_OUTBOX;
     ASSERT_OK(f, request_beat(f->store, &instance, 1, 0, &f->err));

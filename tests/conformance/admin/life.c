@@ -1,4 +1,5 @@
-/* BX-061: an instance lives as long as it talks, about whichever box; one that is silent in every way is removed. */
+/* BX-061: an instance lives as long as it talks, about whichever box; one that is silent in every way is
+ * removed. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,10 +17,12 @@ static void register_in(struct fixture *f, boxcar_owner owner, boxcar_box box) {
 /* As if everybody had been silent for this time. */
 static void go_silent(struct fixture *f, int seconds) {
     char sqlite_text[120], postgres_text[240];
-    snprintf(sqlite_text, sizeof(sqlite_text), "update boxcar_instance_row set seen_at = seen_at - %d000000", seconds);
+    snprintf(sqlite_text, sizeof(sqlite_text), "update boxcar_instance_row set seen_at = seen_at - %d000000",
+             seconds);
     snprintf(postgres_text, sizeof(postgres_text),
              "update instance_row set seen_at = seen_at - interval '%d s'; "
-             "update instance_sign set seen_at = seen_at - interval '%d s'", seconds, seconds);
+             "update instance_sign set seen_at = seen_at - interval '%d s'",
+             seconds, seconds);
     fixture_sql(f, sqlite_text, postgres_text);
 }
 
@@ -29,7 +32,8 @@ static void maintain(struct fixture *f) {
 }
 
 static int64_t count_instances(struct fixture *f) {
-    return fixture_sql_number(f, "select count(*) from boxcar_instance_row", "select count(*) from instance_row");
+    return fixture_sql_number(f, "select count(*) from boxcar_instance_row",
+                              "select count(*) from instance_row");
 }
 
 static boxcar_result *process(struct fixture *f, const boxcar_request *batch) {
@@ -111,8 +115,10 @@ static void say_by_heartbeat_alone(struct fixture *f, boxcar_owner owner, struct
 /* A ten-minute lease of an instance that registered for one box, long ago: each way of speaking keeps it. */
 static void every_call_that_names_the_owner_keeps_its_leases(void **state) {
     static void (*const ways[])(struct fixture *, boxcar_owner, struct taken) = {
-        say_by_claim, say_by_inbox_claim, say_by_ack, say_by_abandon, say_by_defer, say_by_fail, say_by_renew,
-        say_by_stages, say_by_heartbeat_elsewhere, say_by_heartbeat_alone};
+        say_by_claim,          say_by_inbox_claim, say_by_ack,
+        say_by_abandon,        say_by_defer,       say_by_fail,
+        say_by_renew,          say_by_stages,      say_by_heartbeat_elsewhere,
+        say_by_heartbeat_alone};
     struct fixture *f = *state;
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
         boxcar_owner owner = {boxcar_uuid_new()};
@@ -169,7 +175,8 @@ static void heartbeat_alone_registers_in_both_boxes(void **state) {
     say_by_heartbeat_alone(f, f->owner, (struct taken){{0}, {0}, 0, 0});
     assert_int_equal(count_instances(f), 2);
     assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_instance where topics = '[]'",
-                                        "select count(*) from instance where topics = '{}'"), 2);
+                                        "select count(*) from instance where topics = '{}'"),
+                     2);
 }
 
 /* Only a claim says which topics an instance handles. */
@@ -185,8 +192,11 @@ static void claim_without_topics_is_for_every_topic(void **state) {
     boxcar_result_free(process(f, &batch));
     part.claim_size = 0;
     boxcar_result_free(process(f, &batch));
-    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_instance where topics = '[\"*\"]' and box = 'outbox'",
-                                        "select count(*) from instance where topics = '{*}' and box = 'outbox'"), 1);
+    assert_int_equal(
+        fixture_sql_number(f,
+                           "select count(*) from boxcar_instance where topics = '[\"*\"]' and box = 'outbox'",
+                           "select count(*) from instance where topics = '{*}' and box = 'outbox'"),
+        1);
     assert_int_equal(count_instances(f), 1);
 }
 
@@ -200,7 +210,8 @@ static void heartbeat_alone_keeps_what_is_registered(void **state) {
                                         "select count(*) from boxcar_instance where topics = '[\"mail.*\"]' "
                                         "and box = 'outbox' and concurrency = 1",
                                         "select count(*) from instance where topics = '{mail.*}' "
-                                        "and box = 'outbox' and concurrency = 1"), 1);
+                                        "and box = 'outbox' and concurrency = 1"),
+                     1);
 }
 
 /* ---- the threshold ---- */
@@ -214,10 +225,12 @@ static void setting_says_how_long_an_instance_may_be_silent(void **state) {
     maintain(f);
     assert_int_equal(count_instances(f), 1);
     assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_instance where rank = 0",
-                                        "select count(*) from instance where rank = 0"), 1);
+                                        "select count(*) from instance where rank = 0"),
+                     1);
     set_setting(f, "instance_timeout", "5s");
     assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_instance where rank = 0",
-                                        "select count(*) from instance where rank = 0"), 0);
+                                        "select count(*) from instance where rank = 0"),
+                     0);
     maintain(f);
     assert_int_equal(count_instances(f), 0);
     assert_false(ack(f, f->owner, held));
@@ -312,8 +325,10 @@ static void coordinator_with_a_thread_keeps_its_leases(void **state) {
     }
     assert_int_equal(count_of(f, "outbox"), 1);
     assert_int_equal(count_of(f, "inbox"), 0);
-    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_instance where topics = '[\"mail.*\"]'",
-                                        "select count(*) from instance where topics = '{mail.*}'"), 1);
+    assert_int_equal(fixture_sql_number(f,
+                                        "select count(*) from boxcar_instance where topics = '[\"mail.*\"]'",
+                                        "select count(*) from instance where topics = '{mail.*}'"),
+                     1);
     assert_true(ack(f, f->owner, held));
     coordinator_shut(f, coordinator);
     assert_int_equal(count_instances(f), 0);
@@ -338,7 +353,8 @@ static void flush_is_a_sign_of_life(void **state) {
     struct taken other = take_for(f, f->owner, enqueue(f, "t", "q").work_id, LONG_LEASE_MS);
     register_in(f, f->owner, BOXCAR_INBOX);
     go_silent(f, 61);
-    wait_out(f, 600); /* PostgreSQL: the claim was a sign of life too, and for half a second it would count for the ack */
+    wait_out(f, 600); /* PostgreSQL: the claim was a sign of life too, and for half a second it would count
+                         for the ack */
     boxcar_coordinator *coordinator = coordinator_open(f, BOXCAR_STRATEGY_SCOPED, NULL, NULL);
     queue_ack(f, coordinator, other);
     boxcar_flush_free(flush(f, coordinator));
@@ -347,7 +363,8 @@ static void flush_is_a_sign_of_life(void **state) {
     coordinator_shut(f, coordinator);
 }
 
-static boxcar_coordinator *open_with_threshold(struct fixture *f, boxcar_strategy strategy, int64_t threshold_ms) {
+static boxcar_coordinator *open_with_threshold(struct fixture *f, boxcar_strategy strategy,
+                                               int64_t threshold_ms) {
     boxcar_coordinator_options options = BOXCAR_COORDINATOR_OPTIONS_INIT;
     boxcar_store_options store = fixture_options(f);
     boxcar_coordinator *coordinator = NULL;

@@ -3,7 +3,8 @@
 
 /* All there is to do, in as many rounds as it takes. */
 static boxcar_maintenance maintain_all(struct fixture *f) {
-    boxcar_maintenance sum = BOXCAR_MAINTENANCE_INIT, round = {.struct_size = sizeof(boxcar_maintenance), .more = true};
+    boxcar_maintenance sum = BOXCAR_MAINTENANCE_INIT,
+                       round = {.struct_size = sizeof(boxcar_maintenance), .more = true};
     while (round.more) {
         ASSERT_OK(f, boxcar_maintenance_run(f->store, &round, &f->err));
         sum.reaped += round.reaped;
@@ -110,7 +111,8 @@ static void thousands_of_done_messages_are_purged_in_rounds(void **state) {
     for (int i = 0; i < 5000; i++)
         settlements[i] = settlement_of(taken[i]);
     size_t affected = 0;
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements, 5000, NULL, &affected, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements, 5000,
+                               NULL, &affected, &f->err));
     assert_int_equal(affected, 5000);
     set_setting(f, "retention_done", "0");
     assert_int_equal(maintain_all(f).purged_done, 5000);

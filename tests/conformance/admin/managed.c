@@ -1,5 +1,5 @@
-/* A server that somebody else runs: the role is no superuser, and pg_control_system() is refused to it. By that function a
- * store knows that it is where it was made; without it, a row of its own tells. */
+/* A server that somebody else runs: the role is no superuser, and pg_control_system() is refused to it. By
+ * that function a store knows that it is where it was made; without it, a row of its own tells. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +42,8 @@ static struct place make_place(struct fixture *f) {
     PGconn *conn = fixture_connect(f);
     assert_non_null(server);
     snprintf(place.name, sizeof(place.name), "%s_managed", f->schema);
-    snprintf(place.url, sizeof(place.url), "postgres://%s:pw%.*s/%s", place.name, (int)(strrchr(server, '/') - server), server,
-             place.name);
+    snprintf(place.url, sizeof(place.url), "postgres://%s:pw%.*s/%s", place.name,
+             (int)(strrchr(server, '/') - server), server, place.name);
     pg_exec(conn, "create role %s login password 'pw'", place.name);
     pg_exec(conn, "create database %s owner %s", place.name, place.name);
     PQfinish(conn);
@@ -89,10 +89,11 @@ static void assert_delivers(struct fixture *f, const struct place *place) {
     assert_int_equal(count, 1);
 }
 
-/* What a dump that is restored does to the row that knows: it is written by another transaction. A claim looks about
- * once a second. */
+/* What a dump that is restored does to the row that knows: it is written by another transaction. A claim
+ * looks about once a second. */
 static void copy_from_elsewhere(const struct place *place) {
-    run_as_superuser(place, "update boxcar.origin set xid = xid; update boxcar.frontier set look_at = '-infinity'");
+    run_as_superuser(place,
+                     "update boxcar.origin set xid = xid; update boxcar.frontier set look_at = '-infinity'");
 }
 
 static void assert_foreign(struct fixture *f, const struct place *place) {

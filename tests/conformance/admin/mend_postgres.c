@@ -1,4 +1,5 @@
-/* What somebody drops or changes in a schema: deployment makes it again or names it, and the doctor names it first. */
+/* What somebody drops or changes in a schema: deployment makes it again or names it, and the doctor names it
+ * first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,17 +10,19 @@
 #include "store/postgres/deploy/steps.h"
 
 /* Everything in the schema that deployment can make again, as the server describes it. */
-#define EVERYTHING                                                                                                   \
-    "select 'function ' || p.oid::regprocedure || p.prosrc || p.provolatile::text || p.prosecdef || p.proisstrict ||"      \
-    " coalesce(p.proconfig::text, '') || (p.proacl is null) as what from pg_proc p"                                  \
-    " where p.pronamespace = current_schema()::regnamespace"                                                         \
-    " union all select 'view ' || c.relname || pg_get_viewdef(c.oid) from pg_class c"                                \
-    " where c.relnamespace = current_schema()::regnamespace and c.relkind = 'v'"                                     \
-    " union all select 'index ' || pg_get_indexdef(c.oid) from pg_class c"                                           \
-    " where c.relnamespace = current_schema()::regnamespace and c.relkind = 'i'"                                     \
-    " union all select 'constraint ' || k.conrelid::regclass || k.conname || pg_get_constraintdef(k.oid)"            \
-    " from pg_constraint k where k.connamespace = current_schema()::regnamespace"                                    \
-    " union all select 'trigger ' || pg_get_triggerdef(t.oid) from pg_trigger t join pg_class c on c.oid = t.tgrelid" \
+#define EVERYTHING                                                                                           \
+    "select 'function ' || p.oid::regprocedure || p.prosrc || p.provolatile::text || p.prosecdef || "        \
+    "p.proisstrict ||"                                                                                       \
+    " coalesce(p.proconfig::text, '') || (p.proacl is null) as what from pg_proc p"                          \
+    " where p.pronamespace = current_schema()::regnamespace"                                                 \
+    " union all select 'view ' || c.relname || pg_get_viewdef(c.oid) from pg_class c"                        \
+    " where c.relnamespace = current_schema()::regnamespace and c.relkind = 'v'"                             \
+    " union all select 'index ' || pg_get_indexdef(c.oid) from pg_class c"                                   \
+    " where c.relnamespace = current_schema()::regnamespace and c.relkind = 'i'"                             \
+    " union all select 'constraint ' || k.conrelid::regclass || k.conname || pg_get_constraintdef(k.oid)"    \
+    " from pg_constraint k where k.connamespace = current_schema()::regnamespace"                            \
+    " union all select 'trigger ' || pg_get_triggerdef(t.oid) from pg_trigger t join pg_class c on c.oid = " \
+    "t.tgrelid"                                                                                              \
     " where c.relnamespace = current_schema()::regnamespace and not t.tgisinternal"
 
 /* Statements that drop every object of a kind: (what to drop). */
@@ -31,13 +34,17 @@ static const struct {
              "where relnamespace = current_schema()::regnamespace and relkind = 'v'"},
     {"function", "select format('drop function if exists %s cascade', oid::regprocedure) from pg_proc "
                  "where pronamespace = current_schema()::regnamespace"},
-    {"index", "select format('drop index %I', c.relname) from pg_class c where c.relnamespace = "
-              "current_schema()::regnamespace and c.relkind = 'i' and not exists (select from pg_constraint k "
-              "where k.conindid = c.oid)"},
-    {"constraint", "select format('alter table %s drop constraint %I', conrelid::regclass, conname) from pg_constraint "
-                   "where connamespace = current_schema()::regnamespace and contype in ('p', 'u', 'c', 'f', 'x')"},
-    {"trigger", "select format('drop trigger %I on %s', t.tgname, t.tgrelid::regclass) from pg_trigger t join pg_class c "
-                "on c.oid = t.tgrelid where c.relnamespace = current_schema()::regnamespace and not t.tgisinternal"},
+    {"index",
+     "select format('drop index %I', c.relname) from pg_class c where c.relnamespace = "
+     "current_schema()::regnamespace and c.relkind = 'i' and not exists (select from pg_constraint k "
+     "where k.conindid = c.oid)"},
+    {"constraint",
+     "select format('alter table %s drop constraint %I', conrelid::regclass, conname) from pg_constraint "
+     "where connamespace = current_schema()::regnamespace and contype in ('p', 'u', 'c', 'f', 'x')"},
+    {"trigger",
+     "select format('drop trigger %I on %s', t.tgname, t.tgrelid::regclass) from pg_trigger t join pg_class "
+     "c "
+     "on c.oid = t.tgrelid where c.relnamespace = current_schema()::regnamespace and not t.tgisinternal"},
 };
 
 static boxcar_status deploy_again(struct fixture *f, boxcar_deployment *ret_deployment) {
@@ -99,8 +106,9 @@ static void every_object_that_was_dropped_is_made_again(void **state) {
 static void every_table_that_is_lost_is_named(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
-    PGresult *rows = PQexec(conn, "select relname from pg_class where relnamespace = current_schema()::regnamespace "
-                                  "and relkind = 'r' and relname <> 'store'");
+    PGresult *rows =
+        PQexec(conn, "select relname from pg_class where relnamespace = current_schema()::regnamespace "
+                     "and relkind = 'r' and relname <> 'store'");
     assert_true(PQntuples(rows) > 25);
     for (int i = 0; i < PQntuples(rows); i++) {
         boxcar_deployment deployment;
@@ -117,9 +125,10 @@ static void every_table_that_is_lost_is_named(void **state) {
 }
 
 /* Each function with one line more, and as its owner's enemy would like it. */
-#define CHANGE_ALL                                                                                                   \
-    "do $do$ declare f record; begin for f in select pg_get_functiondef(p.oid) as text, p.prosrc from pg_proc p "    \
-    "where p.pronamespace = current_schema()::regnamespace loop "                                                    \
+#define CHANGE_ALL                                                                                           \
+    "do $do$ declare f record; begin for f in select pg_get_functiondef(p.oid) as text, p.prosrc from "      \
+    "pg_proc p "                                                                                             \
+    "where p.pronamespace = current_schema()::regnamespace loop "                                            \
     "execute replace(f.text, f.prosrc, f.prosrc || E'\\n-- changed\\n'); end loop; end $do$"
 
 static void every_function_that_was_changed_is_made_again(void **state) {
@@ -138,8 +147,10 @@ static void every_function_that_was_changed_is_made_again(void **state) {
 /* The same body with other rights is another function. */
 static void function_with_other_attributes_is_made_again(void **state) {
     static const char *const CHANGES[] = {
-        "alter function outbox_ack security invoker", "alter function outbox_ack reset search_path",
-        "alter function outbox_ack reset all",        "alter function outbox_ack immutable",
+        "alter function outbox_ack security invoker",
+        "alter function outbox_ack reset search_path",
+        "alter function outbox_ack reset all",
+        "alter function outbox_ack immutable",
         "do $do$ declare t text := pg_get_functiondef('outbox_ack'::regproc); begin "
         "drop function outbox_ack; execute t; end $do$", /* everybody may call it */
     };
@@ -196,11 +207,12 @@ static const boxcar_finding *finding_with(const boxcar_finding_list *list, const
 
 static void doctor_names_what_init_makes_again(void **state) {
     struct fixture *f = *state;
-    fixture_sql(f, NULL, "drop index lease_until; alter table message drop constraint message_limits; "
-                         "drop trigger end_note_at_end on end_note");
+    fixture_sql(f, NULL,
+                "drop index lease_until; alter table message drop constraint message_limits; "
+                "drop trigger end_note_at_end on end_note");
     boxcar_finding_list *list = diagnose(f);
-    const boxcar_finding *missing =
-        finding_with(list, "missing: the index lease_until, the trigger end_note_at_end, the constraint message_limits");
+    const boxcar_finding *missing = finding_with(
+        list, "missing: the index lease_until, the trigger end_note_at_end, the constraint message_limits");
     assert_true(has_text(missing->check, "schema") && missing->severity == BOXCAR_SEVERITY_PROBLEM);
     assert_true(has_text(missing->remedy, "boxcar init"));
     assert_int_equal(count_findings(list, "workers", "no worker is running"), 1); /* the rest was looked at */
@@ -212,11 +224,14 @@ static void doctor_names_what_init_makes_again(void **state) {
 /* Also when what is missing is what it looks with. */
 static void doctor_names_views_and_functions_that_are_missing(void **state) {
     struct fixture *f = *state;
-    fixture_sql(f, NULL, "drop view outbox_turn; drop view event; drop function _checkup, _stats, outbox_claim");
+    fixture_sql(f, NULL,
+                "drop view outbox_turn; drop view event; drop function _checkup, _stats, outbox_claim");
     boxcar_finding_list *list = diagnose(f);
     const boxcar_finding *missing = finding_with(list, "missing: the view outbox_turn");
-    assert_true(has_text(missing->text, "the view event") && has_text(missing->text, "the function _checkup") &&
-                has_text(missing->text, "the function _stats") && has_text(missing->text, "the function outbox_claim"));
+    assert_true(has_text(missing->text, "the view event") &&
+                has_text(missing->text, "the function _checkup") &&
+                has_text(missing->text, "the function _stats") &&
+                has_text(missing->text, "the function outbox_claim"));
     assert_true(has_text(missing->remedy, "boxcar init"));
     assert_int_equal(count_findings(list, "workers", "not checked"), 1);
     boxcar_list_free(list);
@@ -294,7 +309,8 @@ static void function_that_opening_needs_is_named_and_made_again(void **state) {
 
 /* The server calls them an empty query, which is no failure. Migrations are run by this function. */
 static void migration_of_only_comments_is_applied(void **state) {
-    static const char *const TEXTS[] = {"-- Nothing to do for this store.\n\n-- Counters.\n", "/* nothing */", "\n", ""};
+    static const char *const TEXTS[] = {"-- Nothing to do for this store.\n\n-- Counters.\n", "/* nothing */",
+                                        "\n", ""};
     struct fixture *f = *state;
     for (size_t i = 0; i < sizeof(TEXTS) / sizeof(TEXTS[0]); i++)
         ASSERT_OK(f, pg_deploy_run(pg_store_of(f->store), TEXTS[i], &f->err));

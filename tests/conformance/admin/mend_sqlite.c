@@ -1,4 +1,5 @@
-/* What somebody drops or changes in a file: deployment makes it again or names it, and the doctor names it first. */
+/* What somebody drops or changes in a file: deployment makes it again or names it, and the doctor names it
+ * first. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,16 +28,18 @@ static int deploy_and_count_mended(struct fixture *f) {
 }
 
 #define REMEMBER "create table remembered as select type, name, sql from sqlite_schema where sql is not null"
-#define COUNT_DIFFERENCES                                                                                            \
-    "select count(*) from (select type, name, sql from remembered except select type, name, sql from sqlite_schema)"
+#define COUNT_DIFFERENCES                                                                                    \
+    "select count(*) from (select type, name, sql from remembered except select type, name, sql from "       \
+    "sqlite_schema)"
 
 static void drop_every(struct fixture *f, const char *type) {
     sqlite3 *db = fixture_open_sqlite(f);
     sqlite3_stmt *stmt = NULL;
     char names[100][64];
     int count = 0;
-    assert_int_equal(sqlite3_prepare_v2(db, "select name from sqlite_schema where type = ?1 and sql is not null", -1,
-                                        &stmt, NULL),
+    assert_int_equal(sqlite3_prepare_v2(db,
+                                        "select name from sqlite_schema where type = ?1 and sql is not null",
+                                        -1, &stmt, NULL),
                      SQLITE_OK);
     sqlite3_bind_text(stmt, 1, type, -1, SQLITE_STATIC);
     while (sqlite3_step(stmt) == SQLITE_ROW && count < 100)
@@ -73,11 +76,13 @@ static void object_that_was_changed_is_made_again(void **state) {
     fixture_sql(f,
                 "drop index boxcar_lease_until; create index boxcar_lease_until on boxcar_lease (owner); "
                 "drop view boxcar_outbox; create view boxcar_outbox as select 1 as work_id; "
-                "drop trigger boxcar_join_on_delete; create trigger boxcar_join_on_delete after delete on boxcar_join "
+                "drop trigger boxcar_join_on_delete; create trigger boxcar_join_on_delete after delete on "
+                "boxcar_join "
                 "begin select 1; end",
                 NULL);
     boxcar_finding_list *list = diagnose(f);
-    assert_int_equal(count_findings(list, "schema", "not as this program makes it: the index boxcar_lease_until"), 1);
+    assert_int_equal(
+        count_findings(list, "schema", "not as this program makes it: the index boxcar_lease_until"), 1);
     assert_int_equal(count_findings(list, "schema", "the trigger boxcar_join_on_delete"), 1);
     boxcar_list_free(list);
     assert_int_equal(deploy_and_count_mended(f), 3);
@@ -93,7 +98,8 @@ static void key_that_cannot_be_made_again_is_named_with_what_to_do(void **state)
                 "insert into boxcar_unique_key values (x'01', 1), (x'02', 1)",
                 NULL);
     ASSERT_FAILS(f, BOXCAR_E_STORE, deploy_again(f, &mended));
-    assert_non_null(strstr(f->err.message, "the index boxcar_unique_key_work is missing and cannot be made again"));
+    assert_non_null(
+        strstr(f->err.message, "the index boxcar_unique_key_work is missing and cannot be made again"));
     assert_non_null(strstr(f->err.message, "remove what is in its way"));
     fixture_sql(f, "delete from boxcar_unique_key", NULL);
     assert_int_equal(deploy_and_count_mended(f), 1);
@@ -160,7 +166,9 @@ static void additions_are_left_alone(void **state) {
                 NULL);
     assert_found(f, "schema", BOXCAR_SEVERITY_OK, "as this program wants it");
     assert_int_equal(deploy_and_count_mended(f), 0);
-    assert_int_equal(fixture_sql_number(f, "select count(*) from sqlite_schema where name = 'boxcar_message_mine'", NULL), 1);
+    assert_int_equal(
+        fixture_sql_number(f, "select count(*) from sqlite_schema where name = 'boxcar_message_mine'", NULL),
+        1);
 }
 
 static const struct CMUnitTest TESTS[] = {

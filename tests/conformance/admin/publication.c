@@ -1,19 +1,23 @@
-/* A database whose tables are published for logical replication (CREATE PUBLICATION ... FOR ALL TABLES): the server refuses
- * to update or delete rows of a table without a replica identity, whether anybody subscribes or not. */
+/* A database whose tables are published for logical replication (CREATE PUBLICATION ... FOR ALL TABLES): the
+ * server refuses to update or delete rows of a table without a replica identity, whether anybody subscribes
+ * or not. */
 #include "conformance.h"
 #include "pg.h"
 #include "streams.h"
 
 /* What is unlogged is never published. */
-#define PUBLISHED                                                                                                         \
-    "from pg_class c where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relpersistence = 'p'"
+#define PUBLISHED                                                                                            \
+    "from pg_class c where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and "         \
+    "c.relpersistence = 'p'"
 
 /* The tables of this schema only: other tests use the same database. */
 static void publish(struct fixture *f, PGconn *conn) {
-    pg_exec(conn, "do $$ begin execute (select format('create publication %%I for table %%s', current_schema(), "
-                  "string_agg(c.oid::regclass::text, ', ')) " PUBLISHED "); end $$");
-    assert_int_equal(pg_number(conn, "select count(*) from pg_publication_tables where schemaname = '%s'", f->schema),
-                     pg_number(conn, "select count(*) " PUBLISHED));
+    pg_exec(conn,
+            "do $$ begin execute (select format('create publication %%I for table %%s', current_schema(), "
+            "string_agg(c.oid::regclass::text, ', ')) " PUBLISHED "); end $$");
+    assert_int_equal(
+        pg_number(conn, "select count(*) from pg_publication_tables where schemaname = '%s'", f->schema),
+        pg_number(conn, "select count(*) " PUBLISHED));
 }
 
 static void every_table_has_a_replica_identity(void **state) {
@@ -69,9 +73,10 @@ static void published_store_is_used_and_kept_up(void **state) {
     set_setting(f, "retention_done", "0");
     set_setting(f, "retention_dead", "0");
     maintain_all(f);
-    assert_int_equal(pg_number(conn, "select (select count(*) from message) + (select count(*) from attempt) + "
-                                     "(select count(*) from tally_delta) + (select count(*) from stream_violation)"),
-                     0);
+    assert_int_equal(
+        pg_number(conn, "select (select count(*) from message) + (select count(*) from attempt) + "
+                        "(select count(*) from tally_delta) + (select count(*) from stream_violation)"),
+        0);
     pg_exec(conn, "update frontier set look_at = '-infinity'");
     assert_nothing_claimable(f);
     assert_int_equal(pg_number(conn, "select count(*) from stream_note"), 0);

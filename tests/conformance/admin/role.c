@@ -95,7 +95,8 @@ static void stranger_is_denied(void **state) {
     assert_null(store);
     assert_false(f->err.retryable);
     char granted[256];
-    snprintf(granted, sizeof(granted), "select \"%s\".grant_access('%s', LEVEL); LEVEL is 'producer'", f->schema, stranger.name);
+    snprintf(granted, sizeof(granted), "select \"%s\".grant_access('%s', LEVEL); LEVEL is 'producer'",
+             f->schema, stranger.name);
     assert_non_null(strstr(f->err.message, granted));
     PGconn *conn = connect_as(f, &stranger);
     pg_fails(conn, "42501", "select %s.enqueue('t', 'p')", f->schema);
@@ -194,7 +195,8 @@ static int work_without(struct fixture *f, const struct role *role, const char *
     options.maintain_ms = 0;
     enqueue_many(f, "t", 20, NULL);
     ASSERT_OK(f, boxcar_worker_new(&options, &worker, &f->err));
-    ASSERT_OK(f, boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("t"), ack_it, NULL), &f->err));
+    ASSERT_OK(f,
+              boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("t"), ack_it, NULL), &f->err));
     ASSERT_OK(f, boxcar_worker_run(worker, &f->err));
     boxcar_worker_free(worker);
     assert_int_equal(stats_of(f).ready + stats_of(f).in_progress, 0);
@@ -301,7 +303,8 @@ static void caller_is_told_when_the_connection_breaks_and_does_not_come_back(voi
     ASSERT_OK(f, boxcar_store_open(&options, &store, &f->err));
     PGconn *conn = fixture_connect(f);
     pg_exec(conn, "alter role %s nologin", role.name);
-    pg_exec(conn, "select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = '%s'", role.name);
+    pg_exec(conn, "select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = '%s'",
+            role.name);
     boxcar_new_message message = new_message("t", "p");
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(store, BOXCAR_OUTBOX, &message, NULL, &f->err));
     assert_true(f->err.retryable);
@@ -336,8 +339,11 @@ static void roles_keep_their_access_through_an_upgrade(void **state) {
                                "has_function_privilege('%s', p.oid, 'execute')",
                                f->schema, viewer.name),
                      1);
-    assert_int_equal(pg_number(conn, "select count(*) from unnest(array['%s_gone']) r where "
-                                     "has_schema_privilege(r, '%s', 'usage')", f->schema, f->schema), 0);
+    assert_int_equal(pg_number(conn,
+                               "select count(*) from unnest(array['%s_gone']) r where "
+                               "has_schema_privilege(r, '%s', 'usage')",
+                               f->schema, f->schema),
+                     0);
     pg_exec(conn, "drop owned by %s_gone", f->schema);
     pg_exec(conn, "drop role %s_gone", f->schema);
     PQfinish(conn);
@@ -348,15 +354,22 @@ static void roles_keep_their_access_through_an_upgrade(void **state) {
 /* How many of the owners that these queries show are the real one. */
 static int64_t count_shown(PGconn *conn, const char *owner, bool is_worker) {
     int64_t shown = pg_number(conn, "select count(*) from _instances() where instance_id = '%s'", owner);
-    shown += pg_number(conn, "select count(*) from _stream_page(0::smallint, null, false, '', '', 10) where owner = '%s'", owner);
+    shown += pg_number(
+        conn, "select count(*) from _stream_page(0::smallint, null, false, '', '', 10) where owner = '%s'",
+        owner);
     if (is_worker)
         return shown;
     return shown + pg_number(conn, "select count(*) from outbox where owner = '%s'", owner) +
            pg_number(conn, "select count(*) from outbox where processed_by = '%s'", owner) +
            pg_number(conn, "select count(*) from instance where instance_id = '%s'", owner) +
            pg_number(conn, "select count(*) from stream_state where owner = '%s'", owner) +
-           pg_number(conn, "select count(*) from _page(0::smallint, null, null, false, null, 10) where owner = '%s'", owner) +
-           pg_number(conn, "select count(*) from (select work_id from outbox) m, _attempts(m.work_id) a where a.owner = '%s'",
+           pg_number(
+               conn,
+               "select count(*) from _page(0::smallint, null, null, false, null, 10) where owner = '%s'",
+               owner) +
+           pg_number(conn,
+                     "select count(*) from (select work_id from outbox) m, _attempts(m.work_id) a where "
+                     "a.owner = '%s'",
                      owner);
 }
 
@@ -375,10 +388,13 @@ static void owner_ids_are_shown_to_admins_only(void **state) {
     for (size_t i = 0; i < 3; i++) {
         PGconn *conn = connect_as(f, &roles[i]);
         assert_int_equal(count_shown(conn, owner, i == 2), i == 0 ? 8 : 0);
-        assert_int_equal(pg_number(conn, "select count(*) from _instances() where host = 'here' and leased = 1"), 1);
+        assert_int_equal(
+            pg_number(conn, "select count(*) from _instances() where host = 'here' and leased = 1"), 1);
         if (i == 2)
-            assert_int_equal(pg_number(conn, "select count(*) from _instances() i, outbox_ack(i.instance_id, array[%lld])",
-                                       (long long)held.value), 0);
+            assert_int_equal(
+                pg_number(conn, "select count(*) from _instances() i, outbox_ack(i.instance_id, array[%lld])",
+                          (long long)held.value),
+                0);
         PQfinish(conn);
     }
     boxcar_store *store = NULL;

@@ -4,10 +4,11 @@
 #include "conformance.h"
 
 static const char *const DEFAULTS[][2] = {
-    {"backoff_base", "1s"}, {"backoff_cap", "60s"},    {"backoff_factor", "2"},  {"backoff_jitter", "0"},
-    {"max_attempts", "10"}, {"retention_dead", "30d"}, {"retention_done", "7d"},  {"retention_joins", "30d"},
-    {"join_wait_topic", "join.wait"}, {"retention_inbox", "30d"},
-    {"partition_count", "10000"}, {"partitions_per_instance_max", "0"}, {"stream_policy", "continue"},
+    {"backoff_base", "1s"},        {"backoff_cap", "60s"},       {"backoff_factor", "2"},
+    {"backoff_jitter", "0"},       {"max_attempts", "10"},       {"retention_dead", "30d"},
+    {"retention_done", "7d"},      {"retention_joins", "30d"},   {"join_wait_topic", "join.wait"},
+    {"retention_inbox", "30d"},    {"partition_count", "10000"}, {"partitions_per_instance_max", "0"},
+    {"stream_policy", "continue"},
 };
 enum { DEFAULT_COUNT = sizeof(DEFAULTS) / sizeof(DEFAULTS[0]) };
 

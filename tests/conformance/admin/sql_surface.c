@@ -13,7 +13,8 @@
 /* OBX-112, OBX-108 */
 static void functions_have_the_documented_signatures(void **state) {
     static const char *const SIGNATURES[] = {
-        "enqueue(text,text,text,timestamptz,interval,text,jsonb,uuid,text,int,uuid,boolean,text,jsonb,boolean,text)",
+        "enqueue(text,text,text,timestamptz,interval,text,jsonb,uuid,text,int,uuid,boolean,text,jsonb,"
+        "boolean,text)",
         "enqueue_many(jsonb)",
         "outbox_claim(uuid,interval,int,text[],boolean)",
         "outbox_ack(uuid,bigint[],bigint[])",
@@ -40,10 +41,11 @@ static void enqueue_needs_only_topic_and_payload_and_says_what_it_stored(void **
     PGconn *conn = fixture_connect(f);
     assert_int_equal(pg_number(conn, "select work_id from enqueue('t', '')"), 1);
     assert_int_equal(pg_number(conn, "select duplicate from enqueue('t', 'p')"), 0);
-    assert_int_equal(pg_number(conn, "select count(*) from enqueue('t', 'p') where message_id::text ~ "
-                                     "'^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$' and "
-                                     "abs(('x' || translate(left(message_id::text, 13), '-', ''))::bit(48)::bigint "
-                                     "- extract(epoch from clock_timestamp()) * 1000) < 60000"),
+    assert_int_equal(pg_number(conn,
+                               "select count(*) from enqueue('t', 'p') where message_id::text ~ "
+                               "'^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$' and "
+                               "abs(('x' || translate(left(message_id::text, 13), '-', ''))::bit(48)::bigint "
+                               "- extract(epoch from clock_timestamp()) * 1000) < 60000"),
                      1);
     assert_int_equal(pg_number(conn, "select count(*) from outbox where status = 'ready' and retry_count = 0 "
                                      "and not is_processed"),
@@ -99,29 +101,36 @@ static void enqueue_takes_unique_keys(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
     static const char UNIQUE[] = "select duplicate from enqueue('t', 'p', key => 'k', \"unique\" => true)";
-    static const char MANY[] = "select count(*) from enqueue_many('[{\"topic\": \"t\", \"payload\": \"p\", \"key\": \"k\", "
-                               "\"unique\": true}, {\"topic\": \"u\", \"payload\": \"p\", \"key\": \"k\", \"unique\": true}, "
-                               "{\"topic\": \"u\", \"payload\": \"p\", \"key\": \"k\", \"unique\": false}]') where duplicate";
+    static const char MANY[] =
+        "select count(*) from enqueue_many('[{\"topic\": \"t\", \"payload\": \"p\", \"key\": \"k\", "
+        "\"unique\": true}, {\"topic\": \"u\", \"payload\": \"p\", \"key\": \"k\", \"unique\": true}, "
+        "{\"topic\": \"u\", \"payload\": \"p\", \"key\": \"k\", \"unique\": false}]') where duplicate";
     assert_int_equal(pg_number(conn, UNIQUE), 0);
     assert_int_equal(pg_number(conn, UNIQUE), 1);
     assert_int_equal(pg_number(conn, MANY), 1);
     assert_int_equal(pg_number(conn, MANY), 3);
     assert_int_equal(pg_number(conn, "select count(*) from outbox_claim(" OWNER ", '30 s', 10)"), 3);
-    assert_int_equal(pg_number(conn, "select count(*) from outbox_ack(" OWNER ", array(select work_id from outbox))"), 3);
+    assert_int_equal(
+        pg_number(conn, "select count(*) from outbox_ack(" OWNER ", array(select work_id from outbox))"), 3);
     assert_int_equal(pg_number(conn, MANY), 1); /* a key without unique is remembered */
     assert_int_equal(pg_number(conn, UNIQUE), 1);
     pg_fails(conn, "BX001", "select enqueue('t', 'p', \"unique\" => true)");
-    pg_fails(conn, "BX001", "select enqueue_many('[{\"topic\": \"t\", \"payload\": \"p\", \"unique\": true}]')");
-    pg_fails(conn, "BX001", "select enqueue_many('[{\"topic\": \"t\", \"payload\": \"p\", \"key\": \"k\", \"unique\": 1}]')");
+    pg_fails(conn, "BX001",
+             "select enqueue_many('[{\"topic\": \"t\", \"payload\": \"p\", \"unique\": true}]')");
+    pg_fails(
+        conn, "BX001",
+        "select enqueue_many('[{\"topic\": \"t\", \"payload\": \"p\", \"key\": \"k\", \"unique\": 1}]')");
     PQfinish(conn);
 }
 
-/* BX-027, BX-029: what a program of schema version 9 calls, with the id that it derives from the key alone. */
+/* BX-027, BX-029: what a program of schema version 9 calls, with the id that it derives from the key alone.
+ */
 static void program_of_version_9_finds_keys_of_newer_ones(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
-    static const char OLD[] = "select duplicate from _enqueue(0::smallint, array[_derive_id('boxcar:key:', 'k')], array['%s'], "
-                              "array['p'], null, null, null, null, null, null, null, false, null)";
+    static const char OLD[] =
+        "select duplicate from _enqueue(0::smallint, array[_derive_id('boxcar:key:', 'k')], array['%s'], "
+        "array['p'], null, null, null, null, null, null, null, false, null)";
     assert_int_equal(pg_number(conn, "select duplicate from enqueue('t', 'p', key => 'k')"), 0);
     assert_int_equal(pg_number(conn, OLD, "t"), 1);
     assert_int_equal(pg_number(conn, OLD, "u"), 0);
@@ -136,8 +145,10 @@ static void done_is_counted_while_nobody_keeps_house(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
     int64_t wanted = 120000;
-    pg_exec(conn, "insert into message (message_id, box, lane, era, created_at, topic, payload) "
-                  "select gen_random_uuid(), 0, 0, 0, now(), 't.' || i / 80000, 'p' from generate_series(1, 120000) i");
+    pg_exec(
+        conn,
+        "insert into message (message_id, box, lane, era, created_at, topic, payload) "
+        "select gen_random_uuid(), 0, 0, 0, now(), 't.' || i / 80000, 'p' from generate_series(1, 120000) i");
     pg_exec(conn, "insert into finished select work_id, work_id, 0, 1, " OWNER ", now() from message");
     pg_exec(conn, "insert into tally_delta (first_id, last_id, box) select work_id, work_id, 0 from message");
     boxcar_stats_list *list = NULL;
@@ -176,22 +187,31 @@ static void enqueue_many_gives_a_row_for_each_message_in_order(void **state) {
     PQfinish(conn);
 }
 
-/* OBX-097, BX-011: objects with nothing but a topic and a payload are read on a short way, others in between are not lost on it */
+/* OBX-097, BX-011: objects with nothing but a topic and a payload are read on a short way, others in between
+ * are not lost on it */
 static void enqueue_many_reads_plain_messages_and_others_alike(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
     static const char PLAIN[] = "{\"topic\": \"a\", \"payload\": {\"x\": [1, \"y\"]}}";
-    static const char OTHER_ONE[] = "{\"topic\": \"a\", \"payload\": 7, \"stream\": \"s\", \"headers\": {\"h\": \"v\"}}";
-    assert_int_equal(pg_number(conn, "select count(*) from enqueue_many('[%s, %s, %s]')", PLAIN, OTHER_ONE, PLAIN), 3);
-    assert_int_equal(pg_number(conn, "select count(*) from outbox where payload = '{\"x\": [1, \"y\"]}' and stream is null"), 2);
+    static const char OTHER_ONE[] =
+        "{\"topic\": \"a\", \"payload\": 7, \"stream\": \"s\", \"headers\": {\"h\": \"v\"}}";
+    assert_int_equal(
+        pg_number(conn, "select count(*) from enqueue_many('[%s, %s, %s]')", PLAIN, OTHER_ONE, PLAIN), 3);
+    assert_int_equal(
+        pg_number(conn,
+                  "select count(*) from outbox where payload = '{\"x\": [1, \"y\"]}' and stream is null"),
+        2);
     assert_int_equal(pg_number(conn, "select work_id from outbox where payload = '7' and stream = 's'"), 2);
     assert_int_equal(pg_number(conn, "select count(*) from enqueue_many('[%s, %s]')", PLAIN, PLAIN), 2);
-    assert_int_equal(pg_number(conn, "select count(distinct message_id) from outbox where message_id::text ~ "
-                                     "'^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$'"), 5);
-    for (const char *const *fault = (const char *const[]){"7", "null", "{\"topic\": \"\", \"payload\": 1}",
-                                                          "{\"topic\": 1, \"payload\": 1}", "{\"topic\": \"a\"}",
-                                                          "{\"topic\": \"a\", \"payload\": null}",
-                                                          "{\"topic\": \"a\", \"payload\": 1, \"x\": 1}", NULL};
+    assert_int_equal(pg_number(conn,
+                               "select count(distinct message_id) from outbox where message_id::text ~ "
+                               "'^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$'"),
+                     5);
+    for (const char *const *fault =
+             (const char *const[]){"7", "null", "{\"topic\": \"\", \"payload\": 1}",
+                                   "{\"topic\": 1, \"payload\": 1}", "{\"topic\": \"a\"}",
+                                   "{\"topic\": \"a\", \"payload\": null}",
+                                   "{\"topic\": \"a\", \"payload\": 1, \"x\": 1}", NULL};
          *fault; fault++) {
         pg_fails(conn, "BX001", "select enqueue_many('[%s, %s]')", PLAIN, *fault);
         pg_fails(conn, "BX001", "select enqueue_many('[%s, %s]')", *fault, PLAIN);
@@ -327,8 +347,9 @@ static void claim_refuses_any_isolation_but_read_committed(void **state) {
     take(f, f->owner, id);
 }
 
-/* OBX-098, design 5.4: where a session's transactions are of another isolation, the store begins its claims explicitly. Behind a
- * pooler the database's default may do that; here a trigger does, since the store sets its own sessions up. */
+/* OBX-098, design 5.4: where a session's transactions are of another isolation, the store begins its claims
+ * explicitly. Behind a pooler the database's default may do that; here a trigger does, since the store sets
+ * its own sessions up. */
 static void claims_are_read_committed_whatever_the_session_has(void **state) {
     struct fixture *f = *state;
     boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
@@ -338,9 +359,12 @@ static void claims_are_read_committed_whatever_the_session_has(void **state) {
     PGconn *conn = fixture_connect(f);
     boxcar_store *store = fixture_open(f);
     enqueue_many(f, "t", 20, NULL);
-    pg_exec(conn, "create function to_serializable() returns trigger language plpgsql as $$ begin "
-                  "perform set_config('default_transaction_isolation', 'serializable', false); return null; end $$");
-    pg_exec(conn, "create trigger to_serializable after insert on message execute function to_serializable()");
+    pg_exec(
+        conn,
+        "create function to_serializable() returns trigger language plpgsql as $$ begin "
+        "perform set_config('default_transaction_isolation', 'serializable', false); return null; end $$");
+    pg_exec(conn,
+            "create trigger to_serializable after insert on message execute function to_serializable()");
     message.topic = message.payload = BOXCAR_STR("t");
     ASSERT_OK(f, boxcar_enqueue(store, BOXCAR_OUTBOX, &message, NULL, &f->err));
     options.owner = f->owner;
@@ -390,7 +414,8 @@ static void refused_statement_says_that_the_transaction_must_roll_back(void **st
 
 /* A server that lacks what a function uses says so, and does not send anybody to `boxcar init`. */
 static void what_is_missing_inside_a_call_is_not_a_missing_schema(void **state) {
-    static const char *const BODIES[] = {"perform no_such_function(1)", "insert into no_such_table values (1)"};
+    static const char *const BODIES[] = {"perform no_such_function(1)",
+                                         "insert into no_such_table values (1)"};
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
     boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
@@ -398,12 +423,12 @@ static void what_is_missing_inside_a_call_is_not_a_missing_schema(void **state) 
     message.payload = BOXCAR_STR("p");
     for (size_t i = 0; i < sizeof(BODIES) / sizeof(BODIES[0]); i++) {
         pg_exec(conn,
-                "create or replace function strange() returns trigger language plpgsql as 'begin %s; return new; end'",
+                "create or replace function strange() returns trigger language plpgsql as 'begin %s; return "
+                "new; end'",
                 BODIES[i]);
         pg_exec(conn, "create or replace trigger strange before insert on message for each row "
                       "execute function strange()");
-        ASSERT_FAILS(f, BOXCAR_E_STORE,
-                     boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, NULL, &f->err));
+        ASSERT_FAILS(f, BOXCAR_E_STORE, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, NULL, &f->err));
         assert_non_null(strstr(f->err.message, "no_such_"));
         assert_null(strstr(f->err.message, "init"));
     }
@@ -485,12 +510,14 @@ static void claim_and_ack_scan_no_table_however_much_is_done(void **state) {
     for (int i = 0; i < 1000; i++)
         half[i] = settlement_of(taken[2 * i]);
     size_t affected = 0;
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, half, 1000, NULL, &affected, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, half, 1000, NULL,
+                               &affected, &f->err));
     for (int i = 0; i < 1000; i++) {
         half[i] = settlement_of(taken[2 * i + 1]);
         half[i].delay_ms = 3600000;
     }
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ABANDON, half, 1000, NULL, &affected, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ABANDON, half, 1000, NULL,
+                               &affected, &f->err));
     assert_int_equal(affected, 1000);
     boxcar_work_id id = enqueue(f, "t", "p").work_id;
     fixture_sql(f, NULL, "analyze message, parked, dead, finished");

@@ -1,5 +1,5 @@
-/* Whose code runs, and with whose rights: nothing that another role put into a schema is executed by a deployment or
- * by the library's own statements, whatever the search_path is. */
+/* Whose code runs, and with whose rights: nothing that another role put into a schema is executed by a
+ * deployment or by the library's own statements, whatever the search_path is. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,8 +132,8 @@ static void schema_of_another_role_is_refused_before_anything_in_it_is_read(void
     drop_role(f, &victim);
 }
 
-/* BX-011: code in a schema can take back the role that a deployment has set. So a superuser does not run any that somebody
- * else could have put there. */
+/* BX-011: code in a schema can take back the role that a deployment has set. So a superuser does not run any
+ * that somebody else could have put there. */
 static void superuser_is_refused_where_another_role_can_plant_code(void **state) {
     struct fixture *f = *state;
     struct role mallory = make_role(f, "mallory");
@@ -143,8 +143,8 @@ static void superuser_is_refused_where_another_role_can_plant_code(void **state)
             "create function %s.grab() returns trigger language plpgsql as $$ begin execute 'reset role'; "
             "execute 'alter role %s superuser'; return new; end $$",
             f->schema, mallory.name);
-    pg_exec(conn, "create trigger grab before update on %s.store for each row execute function %s.grab()", f->schema,
-            f->schema);
+    pg_exec(conn, "create trigger grab before update on %s.store for each row execute function %s.grab()",
+            f->schema, f->schema);
     pg_exec(conn, "drop function %s.outbox_reap()", f->schema); /* so that a deployment has something to do */
     ASSERT_FAILS(f, BOXCAR_E_DENIED, deploy_as(f, NULL, f->schema));
     assert_said(f, mallory.name);
@@ -154,7 +154,8 @@ static void superuser_is_refused_where_another_role_can_plant_code(void **state)
     drop_role(f, &mallory);
 }
 
-/* BX-011: the same where the owner is a group, and somebody is in it. Where nobody is, a superuser deploys for it. */
+/* BX-011: the same where the owner is a group, and somebody is in it. Where nobody is, a superuser deploys
+ * for it. */
 static void superuser_deploys_for_a_role_that_nobody_can_act_as(void **state) {
     struct fixture *f = *state;
     struct role mallory = make_role(f, "mallory");
@@ -242,13 +243,15 @@ static void lay_traps(struct fixture *f, const char *lure) {
     PGconn *conn = fixture_connect(f);
     pg_exec(conn, "create schema %s", lure);
     for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++) {
-        pg_exec(conn,
-                "create function %s.trap(pg_catalog.%s, pg_catalog.%s) returns pg_catalog.bool language plpgsql "
-                "immutable as $$ begin raise exception 'trapped'; end $$",
-                lure, TYPES[i], TYPES[i]);
+        pg_exec(
+            conn,
+            "create function %s.trap(pg_catalog.%s, pg_catalog.%s) returns pg_catalog.bool language plpgsql "
+            "immutable as $$ begin raise exception 'trapped'; end $$",
+            lure, TYPES[i], TYPES[i]);
         for (size_t k = 0; k < sizeof(OPERATORS) / sizeof(OPERATORS[0]); k++)
             pg_exec(conn,
-                    "create operator %s.%s (leftarg = pg_catalog.%s, rightarg = pg_catalog.%s, function = %s.trap)",
+                    "create operator %s.%s (leftarg = pg_catalog.%s, rightarg = pg_catalog.%s, function = "
+                    "%s.trap)",
                     lure, OPERATORS[k], TYPES[i], TYPES[i], lure);
     }
     pg_exec(conn,
@@ -284,7 +287,8 @@ static void search_path_decides_nothing(void **state) {
     struct fixture *f = *state;
     char lure[80], url[640];
     snprintf(lure, sizeof(lure), "%s_lure", f->schema);
-    snprintf(url, sizeof(url), "%s?options=-csearch_path%%3D%s,pg_catalog", getenv("BOXCAR_TEST_POSTGRES"), lure);
+    snprintf(url, sizeof(url), "%s?options=-csearch_path%%3D%s,pg_catalog", getenv("BOXCAR_TEST_POSTGRES"),
+             lure);
     lay_traps(f, lure);
     boxcar_store *own = f->store;
     boxcar_store_options options = fixture_options(f);
@@ -338,7 +342,8 @@ static void wrong_password_and_missing_database_are_told_apart_from_an_outage(vo
     ASSERT_FAILS(f, BOXCAR_E_DENIED, boxcar_store_open(&options, &store, &f->err));
     assert_false(f->err.retryable);
     assert_string_equal(f->err.sqlstate, "28P01");
-    snprintf(url, sizeof(url), "postgres://%s:pw@%.*s/no_such_database", role.name, (int)strcspn(server, "/"), server);
+    snprintf(url, sizeof(url), "postgres://%s:pw@%.*s/no_such_database", role.name, (int)strcspn(server, "/"),
+             server);
     options.url = boxcar_str_of(url);
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_store_open(&options, &store, &f->err));
     assert_false(f->err.retryable);
@@ -370,7 +375,9 @@ static void database_that_does_not_check_texts_is_refused(void **state) {
     PGconn *conn = fixture_connect(f);
     const char *server = getenv("BOXCAR_TEST_POSTGRES");
     char url[512];
-    pg_exec(conn, "create database %s_ascii encoding 'SQL_ASCII' template template0 lc_collate 'C' lc_ctype 'C'", f->schema);
+    pg_exec(conn,
+            "create database %s_ascii encoding 'SQL_ASCII' template template0 lc_collate 'C' lc_ctype 'C'",
+            f->schema);
     snprintf(url, sizeof(url), "%.*s/%s_ascii", (int)(strrchr(server, '/') - server), server, f->schema);
     options.url = boxcar_str_of(url);
     options.deploy = true;
@@ -384,13 +391,21 @@ static void database_that_does_not_check_texts_is_refused(void **state) {
 static void objects_of_a_store_are_known_by_name(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
-    int64_t before = pg_number(conn, "select count(*) from pg_class where relnamespace = '%s'::regnamespace and relkind = 'i'", f->schema);
-    pg_exec(conn, "do $$ declare i regclass; begin for i in select x.indexrelid from pg_index x join pg_class c "
-                  "on c.oid = x.indexrelid where c.relnamespace = '%s'::regnamespace and not exists (select from "
-                  "pg_constraint k where k.conindid = c.oid) loop execute format('drop index %%s', i); end loop; end $$",
+    int64_t before = pg_number(
+        conn, "select count(*) from pg_class where relnamespace = '%s'::regnamespace and relkind = 'i'",
+        f->schema);
+    pg_exec(conn,
+            "do $$ declare i regclass; begin for i in select x.indexrelid from pg_index x join pg_class c "
+            "on c.oid = x.indexrelid where c.relnamespace = '%s'::regnamespace and not exists (select from "
+            "pg_constraint k where k.conindid = c.oid) loop execute format('drop index %%s', i); end loop; "
+            "end $$",
             f->schema);
     ASSERT_OK(f, boxcar_store_deploy(f->store, &f->err));
-    assert_int_equal(pg_number(conn, "select count(*) from pg_class where relnamespace = '%s'::regnamespace and relkind = 'i'", f->schema), before);
+    assert_int_equal(
+        pg_number(conn,
+                  "select count(*) from pg_class where relnamespace = '%s'::regnamespace and relkind = 'i'",
+                  f->schema),
+        before);
     PQfinish(conn);
 }
 
@@ -432,8 +447,9 @@ static void only_the_owner_can_hold_up_a_deployment(void **state) {
 
 /* A deployment does not wait for ever, and says for whom it waited. */
 static void deployment_that_waited_in_vain_names_the_session_in_the_way(void **state) {
-    static const char *const LOCKS[] = {"lock table store in share update exclusive mode", /* another deployment */
-                                        "lock table store in access exclusive mode"};
+    static const char *const LOCKS[] = {
+        "lock table store in share update exclusive mode", /* another deployment */
+        "lock table store in access exclusive mode"};
     struct fixture *f = *state;
     boxcar_store_options options = fixture_options(f);
     boxcar_store *store = NULL;
@@ -445,7 +461,8 @@ static void deployment_that_waited_in_vain_names_the_session_in_the_way(void **s
         pg_exec(conn, "set application_name = 'forgetful'");
         pg_exec(conn, "begin");
         pg_exec(conn, "%s", LOCKS[i]);
-        snprintf(session, sizeof(session), "session %d (forgetful, role tester, idle in transaction)", PQbackendPID(conn));
+        snprintf(session, sizeof(session), "session %d (forgetful, role tester, idle in transaction)",
+                 PQbackendPID(conn));
         ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_store_deploy(store, &f->err));
         assert_said(f, session);
         assert_said(f, "run `boxcar init` again");

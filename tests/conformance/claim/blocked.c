@@ -1,5 +1,5 @@
-/* Claims that another session keeps from going on: workers notice it and say so, and the doctor names the session that
- * everybody waits for. */
+/* Claims that another session keeps from going on: workers notice it and say so, and the doctor names the
+ * session that everybody waits for. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,7 +224,8 @@ static void claims_that_wait_a_moment_are_nothing_to_tell(void **state) {
     scene_free(s);
 }
 
-/* A program that is gone does not keep its session, nor what that has locked, until somebody else gives way. */
+/* A program that is gone does not keep its session, nor what that has locked, until somebody else gives way.
+ */
 static void session_of_a_client_that_is_gone_ends_although_it_waits(void **state) {
     struct fixture *f = *state;
     PGconn *conn, *locker;
@@ -239,7 +240,10 @@ static void session_of_a_client_that_is_gone_ends_although_it_waits(void **state
     conn = fixture_connect(f);
     locker = lock_messages(f);
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
-    for (int i = 0; pg_number(conn, "select count(*) from pg_locks where relation = 'message'::regclass and not granted") > 0; i++) {
+    for (int i = 0;
+         pg_number(conn,
+                   "select count(*) from pg_locks where relation = 'message'::regclass and not granted") > 0;
+         i++) {
         assert_true(i < 400);
         pause_ms(50);
     }
@@ -258,7 +262,8 @@ static void assert_root(struct fixture *f, PGconn *root, const char *does, PGcon
     snprintf(remedy, sizeof(remedy), "select pg_terminate_backend(%d);", PQbackendPID(root));
     assert_int_equal(finding->severity, BOXCAR_SEVERITY_PROBLEM);
     assert_true(has_text(only_finding(list, "workers")->text, "not checked"));
-    if (!has_text(finding->text, named) || !has_text(finding->text, does) || !has_text(finding->remedy, remedy))
+    if (!has_text(finding->text, named) || !has_text(finding->text, does) ||
+        !has_text(finding->remedy, remedy))
         fail_msg("%.*s -> %.*s", (int)finding->text.len, finding->text.data, (int)finding->remedy.len,
                  finding->remedy.data);
     if (victim) {
@@ -271,7 +276,9 @@ static void assert_root(struct fixture *f, PGconn *root, const char *does, PGcon
 static void lock_on_a_table_is_named_by_the_doctor(void **state) {
     struct fixture *f = *state;
     PGconn *locker = lock_messages(f);
-    assert_root(f, locker, "idle in transaction) has a lock on message (AccessExclusiveLock), in a transaction of ", NULL);
+    assert_root(f, locker,
+                "idle in transaction) has a lock on message (AccessExclusiveLock), in a transaction of ",
+                NULL);
     assert_root(f, locker, "; query: lock table message in access exclusive mode", NULL);
     PQfinish(locker);
     assert_found(f, "claim", BOXCAR_SEVERITY_OK, "had its turn after");
@@ -292,7 +299,8 @@ static void doctor_names_the_session_that_the_others_wait_for(void **state) {
 /* Behind a statement that waits for a reader, claims queue up. The reader has no lock that a claim minds. */
 static void doctor_follows_the_queue_to_its_head(void **state) {
     struct fixture *f = *state;
-    PGconn *reader = connect_named(f, "reader"), *changer = connect_named(f, "changer"), *watcher = fixture_connect(f);
+    PGconn *reader = connect_named(f, "reader"), *changer = connect_named(f, "changer"),
+           *watcher = fixture_connect(f);
     pg_exec(reader, "begin");
     pg_exec(reader, "select count(*) from message where payload = 's3cret'");
     assert_true(PQsendQuery(changer, "begin; lock table message in access exclusive mode"));
@@ -314,7 +322,7 @@ static void prepared_transaction_is_named_with_what_ends_it(void **state) {
     if (pg_number(conn, "select current_setting('max_prepared_transactions')::int") == 0) {
         PQfinish(conn);
         if (f->kind == FIXTURE_PGBOUNCER)
-            skip(); /* it is about the server: proven without the pooler */
+            skip();                                  /* it is about the server: proven without the pooler */
         assert_null(getenv("BOXCAR_TEST_PREPARED")); /* then with-prepared has started this server */
         SKIP_LACKING("prepared transactions (BOXCAR_TEST_PREPARED=10)");
     }
@@ -326,7 +334,8 @@ static void prepared_transaction_is_named_with_what_ends_it(void **state) {
     pg_exec(conn, "prepare transaction '%s'", gid);
     boxcar_finding_list *list = diagnose(f);
     const boxcar_finding *finding = only_finding(list, "claim");
-    bool is_named = has_text(finding->text, named) && has_text(finding->text, "has the claimers' turn, prepared ");
+    bool is_named =
+        has_text(finding->text, named) && has_text(finding->text, "has the claimers' turn, prepared ");
     bool has_remedy = has_text(finding->remedy, remedy);
     pg_exec(conn, "%s", remedy);
     assert_true(is_named && has_remedy);

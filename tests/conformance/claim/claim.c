@@ -111,8 +111,7 @@ static void messages_of_one_claim_share_its_epoch(void **state) {
     boxcar_message_list *list = claim(f, f->owner, 10);
     assert_int_equal(list->count, 10);
     for (size_t i = 1; i < 10; i++)
-        assert_int_equal(list->items[i]->epoch.value,
-                         list->items[0]->epoch.value);
+        assert_int_equal(list->items[i]->epoch.value, list->items[0]->epoch.value);
     boxcar_list_free(list);
 }
 

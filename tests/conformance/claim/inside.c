@@ -1,5 +1,5 @@
-/* Claims inside a transaction of the caller's own, as any driver makes them that begins one by itself (BX-030): nobody
- * waits for them, and a roll-back or a lost connection gives back what they had. */
+/* Claims inside a transaction of the caller's own, as any driver makes them that begins one by itself
+ * (BX-030): nobody waits for them, and a roll-back or a lost connection gives back what they had. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,8 +8,9 @@
 
 #define ME "'018f0000-0000-7000-8000-00000000000a'"
 #define CLAIM(count) "select count(*) from outbox_claim(" ME ", '30 s', " #count ")"
-#define ACK_ALL                                                                                                        \
-    "select count(*) from outbox_ack(" ME ", array(select w from lease, _ids(items) w where owner = " ME "))"
+#define ACK_ALL                                                                                              \
+    "select count(*) from outbox_ack(" ME ", array(select w from lease, _ids(items) w where owner = " ME ")" \
+    ")"
 
 /* A session that has claimed the oldest `count` messages and does not commit. */
 static PGconn *open_claim(struct fixture *f, int count) {
@@ -125,7 +126,8 @@ static void streams_of_others_go_on(void **state) {
     for (int i = 0; i < 2; i++)
         a[i] = enqueue_streamed(f, "a", "p").work_id;
     b1 = enqueue_streamed(f, "b", "p").work_id;
-    fixture_sql_number(f, NULL, "select count(*) from outbox_claim(" ME ", '30 s', 1, '{none}')"); /* sorts them */
+    fixture_sql_number(f, NULL,
+                       "select count(*) from outbox_claim(" ME ", '30 s', 1, '{none}')"); /* sorts them */
     PGconn *conn = open_claim(f, 1);
     assert_int_equal(pg_number(conn, "select work_id from outbox where status = 'in_progress'"), a[0].value);
     assert_taken(f, &b1, 1);
@@ -147,10 +149,13 @@ static void small_claims_find_streams_behind_a_held_one(void **state) {
     enqueue_streamed(f, "a", "p");
     for (int i = 0; i < 4; i++)
         enqueue_streamed(f, OTHERS[i], "p");
-    fixture_sql_number(f, NULL, "select count(*) from outbox_claim(" ME ", '30 s', 1, '{none}')"); /* sorts them */
+    fixture_sql_number(f, NULL,
+                       "select count(*) from outbox_claim(" ME ", '30 s', 1, '{none}')"); /* sorts them */
     PGconn *conn = open_claim(f, 1);
     for (int i = 0; i < 4; i++)
-        assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from outbox_claim(" ME ", '30 s', 1, alone => true)"), 1);
+        assert_int_equal(fixture_sql_number(
+                             f, NULL, "select count(*) from outbox_claim(" ME ", '30 s', 1, alone => true)"),
+                         1);
     pg_exec(conn, "rollback");
     PQfinish(conn);
 }
@@ -167,8 +172,10 @@ static void streams_are_handled_by_transactions_alone(void **state) {
         pg_exec(conn, "begin");
         assert_int_equal(pg_number(conn, "select 1"), 1); /* by now it is not the first statement */
         pg_number(conn, CLAIM(3));
-        assert_int_equal(pg_number(conn, "select count(*) from outbox o join outbox e on e.stream = o.stream and "
-                                         "e.work_id < o.work_id where o.status = 'in_progress' and e.status = 'ready'"), 0);
+        assert_int_equal(
+            pg_number(conn, "select count(*) from outbox o join outbox e on e.stream = o.stream and "
+                            "e.work_id < o.work_id where o.status = 'in_progress' and e.status = 'ready'"),
+            0);
         done += pg_number(conn, ACK_ALL);
         pg_exec(conn, "commit");
     }
@@ -221,10 +228,14 @@ static void small_claims_find_what_lies_behind_held_messages(void **state) {
     fill_pool(f, 200, ids);
     PGconn *conn = open_claim(f, 150);
     for (int i = 0; i < 10; i++)
-        assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from outbox_claim(" ME ", '30 s', 1, alone => true)"), 1);
+        assert_int_equal(fixture_sql_number(
+                             f, NULL, "select count(*) from outbox_claim(" ME ", '30 s', 1, alone => true)"),
+                         1);
     assert_in_range(fixture_sql_number(f, NULL, "select count(*) from pool where holder is not null"), 1, 10);
     pg_exec(conn, "rollback");
-    assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from outbox_claim(" ME ", '30 s', 1000, alone => true)"), 190);
+    assert_int_equal(
+        fixture_sql_number(f, NULL, "select count(*) from outbox_claim(" ME ", '30 s', 1000, alone => true)"),
+        190);
     PQfinish(conn);
 }
 
@@ -233,7 +244,8 @@ static void expired_leases_are_left_to_others(void **state) {
     struct fixture *f = *state;
     boxcar_work_id ids[2];
     enqueue_many(f, "t", 2, ids);
-    assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from outbox_claim(" ME ", '100 ms', 1)"), 1);
+    assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from outbox_claim(" ME ", '100 ms', 1)"),
+                     1);
     wait_out(f, 100);
     PGconn *conn = open_claim(f, 1);
     assert_taken(f, ids, 1);
@@ -273,7 +285,8 @@ static void claimers_with_transactions_alone_come_through_the_log(void **state) 
     }
     assert_int_equal(pg_number(conn, CLAIM(5)), 0);
     assert_int_equal(pg_number(conn, "select count(*) from outbox where status = 'done'"), 50);
-    assert_int_equal(pg_number(conn, "select count(*) from _window(_frontier(0::smallint, 0::smallint), 100)"), 0);
+    assert_int_equal(
+        pg_number(conn, "select count(*) from _window(_frontier(0::smallint, 0::smallint), 100)"), 0);
     assert_int_equal(pg_number(conn, "select count(*) from pool"), 0);
     PQfinish(conn);
 }
@@ -359,7 +372,8 @@ static void open_cancellation_of_what_is_not_ready_delays_nobody(void **state) {
             pg_exec(conn, "select outbox_cancel(%lld)", (long long)id.value);
         if (i != 1)
             assert_dead(f, id, BOXCAR_REASON_CANCELLED);
-        assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from dead join parked using (work_id)"), 0);
+        assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from dead join parked using (work_id)"),
+                         0);
         assert_int_equal(audit_lost(f), 0);
     }
     PQfinish(conn);
@@ -373,7 +387,8 @@ static void open_cancellation_in_a_stream_delays_no_other_stream(void **state) {
     boxcar_work_id a[2], b;
     for (int i = 0; i < 2; i++)
         a[i] = enqueue_streamed(f, "a", "p").work_id;
-    fixture_sql_number(f, NULL, "select count(*) from outbox_claim(" ME ", '30 s', 1, '{none}')"); /* meets them */
+    fixture_sql_number(f, NULL,
+                       "select count(*) from outbox_claim(" ME ", '30 s', 1, '{none}')"); /* meets them */
     pg_exec(conn, "begin; select outbox_cancel(%lld)", (long long)a[0].value);
     b = enqueue_streamed(f, "b", "p").work_id;
     assert_taken(f, &b, 1);
@@ -419,16 +434,19 @@ static void ack_in_the_same_transaction_counts_after_the_lease(void **state) {
         boxcar_work_id other = enqueue(f, "t", "p").work_id;
         assert_true(ack(f, f->owner, take(f, f->owner, other)));
     }
-    assert_int_equal(pg_number(conn, "select count(*) from outbox_ack(" ME ", array[%lld])", (long long)id.value), 1);
+    assert_int_equal(
+        pg_number(conn, "select count(*) from outbox_ack(" ME ", array[%lld])", (long long)id.value), 1);
     pg_exec(conn, "commit");
     assert_status(f, id, BOXCAR_DONE);
     assert_nothing_claimable(f);
     PQfinish(conn);
 }
 
-/* A claim that says that it is a transaction by itself, as the library does. Any role may say so that may claim. */
-#define CLAIM_AS_THE_LIBRARY                                                                                           \
-    "select count(*) from _claim_numbered(0::smallint, " ME ", '30 s', 2, null, null, false, true, null, false)"
+/* A claim that says that it is a transaction by itself, as the library does. Any role may say so that may
+ * claim. */
+#define CLAIM_AS_THE_LIBRARY                                                                                 \
+    "select count(*) from _claim_numbered(0::smallint, " ME                                                  \
+    ", '30 s', 2, null, null, false, true, null, false)"
 
 /* BX-030 */
 static void nobody_waits_for_a_claim_that_is_not_alone_though_it_says_so(void **state) {
@@ -442,7 +460,8 @@ static void nobody_waits_for_a_claim_that_is_not_alone_though_it_says_so(void **
         pg_exec(conn, "%s", BEFORE[i]);
         assert_int_equal(pg_number(conn, CLAIM_AS_THE_LIBRARY), 2);
         assert_int_equal(pg_number(conn, "select count(*) from pg_locks where pid = pg_backend_pid() and "
-                                         "relation = 'outbox_turn'::regclass"), 0);
+                                         "relation = 'outbox_turn'::regclass"),
+                         0);
         assert_int_equal(pg_number(conn, "select (current_setting('synchronous_commit') = 'on')::int"), 1);
         assert_taken(f, ids + 2, 3);
         pg_exec(conn, "commit");
@@ -453,9 +472,11 @@ static void nobody_waits_for_a_claim_that_is_not_alone_though_it_says_so(void **
 /* If it comes first and the transaction goes on, the server ends that. */
 static void claim_that_stays_is_ended_by_the_server(void **state) {
     struct fixture *f = *state;
-    static const char IDLE[] = "select current_setting('idle_in_transaction_session_timeout')::interval = '5 s'";
-    static const char LONG[] = "select coalesce(nullif(current_setting('transaction_timeout', true), '0')::interval <= '2 min', "
-                               "current_setting('server_version_num')::int < 170000)";
+    static const char IDLE[] =
+        "select current_setting('idle_in_transaction_session_timeout')::interval = '5 s'";
+    static const char LONG[] =
+        "select coalesce(nullif(current_setting('transaction_timeout', true), '0')::interval <= '2 min', "
+        "current_setting('server_version_num')::int < 170000)";
     enqueue(f, "t", "p");
     PGconn *conn = fixture_connect(f);
     pg_exec(conn, "begin");
@@ -480,7 +501,8 @@ static void begin_believed_claim(PGconn *conn, const char *before) {
 }
 
 static void assert_transaction_timeout(PGconn *conn, const char *wanted) {
-    assert_int_equal(pg_number(conn, "select (current_setting('transaction_timeout') = '%s')::int", wanted), 1);
+    assert_int_equal(pg_number(conn, "select (current_setting('transaction_timeout') = '%s')::int", wanted),
+                     1);
 }
 
 /* Statements without an end keep it open as well. Servers that know no such limit have none. BX-030 */
@@ -491,7 +513,8 @@ static void claim_that_stays_busy_is_ended_after_two_minutes(void **state) {
     if (pg_number(conn, "select current_setting('server_version_num')::int") < 170000) {
         pg_fails(conn, "42704", "set transaction_timeout = '2min'");
         begin_believed_claim(conn, "");
-        assert_int_equal(pg_number(conn, "select (current_setting('transaction_timeout', true) is null)::int"), 1);
+        assert_int_equal(
+            pg_number(conn, "select (current_setting('transaction_timeout', true) is null)::int"), 1);
         PQfinish(conn);
         return;
     }
@@ -499,7 +522,8 @@ static void claim_that_stays_busy_is_ended_after_two_minutes(void **state) {
     assert_transaction_timeout(conn, "2min");
     pg_exec(conn, "rollback");
     assert_transaction_timeout(conn, "0");
-    begin_believed_claim(conn, "set local transaction_timeout = '30s'; "); /* the caller's own, shorter or longer, stays */
+    begin_believed_claim(
+        conn, "set local transaction_timeout = '30s'; "); /* the caller's own, shorter or longer, stays */
     assert_transaction_timeout(conn, "30s");
     pg_exec(conn, "rollback; set transaction_timeout = '1h'");
     begin_believed_claim(conn, "");
@@ -516,14 +540,17 @@ static int64_t stages_at_claim(PGconn *conn) {
 }
 
 static void record_inside(PGconn *conn, boxcar_work_id id, int stages) {
-    assert_int_equal(pg_number(conn, "select count(*) from outbox_record_stages(" ME ", array[%lld], stages => %d)",
-                               (long long)id.value, stages), 1);
+    assert_int_equal(pg_number(conn,
+                               "select count(*) from outbox_record_stages(" ME ", array[%lld], stages => %d)",
+                               (long long)id.value, stages),
+                     1);
 }
 
 static void fail_and_replay(PGconn *conn, boxcar_work_id id, bool within_one_transaction) {
     if (!within_one_transaction)
         pg_exec(conn, "commit");
-    assert_int_equal(pg_number(conn, "select count(*) from outbox_fail(" ME ", array[%lld])", (long long)id.value), 1);
+    assert_int_equal(
+        pg_number(conn, "select count(*) from outbox_fail(" ME ", array[%lld])", (long long)id.value), 1);
     if (within_one_transaction)
         pg_exec(conn, "commit");
     assert_int_equal(pg_number(conn, "select dead_replay(array[%lld])", (long long)id.value), 1);
@@ -535,14 +562,16 @@ static void stages_recorded_inside_survive_a_replay(void **state) {
     for (int i = 0; i < 4; i++) {
         PGconn *conn = fixture_connect(f);
         boxcar_work_id id = (i & 1 ? enqueue_streamed(f, "s", "p") : enqueue(f, "t", "p")).work_id;
-        fixture_sql_number(f, NULL, "select count(*) from outbox_claim(" ME ", '30 s', 1, '{none}')"); /* sorts it */
+        fixture_sql_number(f, NULL,
+                           "select count(*) from outbox_claim(" ME ", '30 s', 1, '{none}')"); /* sorts it */
         assert_int_equal(stages_at_claim(conn), BOXCAR_STAGE_STORED);
         record_inside(conn, id, BOXCAR_STAGE_PUBLISHED);
         fail_and_replay(conn, id, i & 2);
         assert_int_equal(stages_at_claim(conn), BOXCAR_STAGE_STORED + BOXCAR_STAGE_PUBLISHED);
         record_inside(conn, id, BOXCAR_STAGE_RECEPTOR_PROCESSED); /* they add up from one life to the next */
         fail_and_replay(conn, id, i & 2);
-        assert_int_equal(stages_at_claim(conn), BOXCAR_STAGE_STORED + BOXCAR_STAGE_PUBLISHED + BOXCAR_STAGE_RECEPTOR_PROCESSED);
+        assert_int_equal(stages_at_claim(conn),
+                         BOXCAR_STAGE_STORED + BOXCAR_STAGE_PUBLISHED + BOXCAR_STAGE_RECEPTOR_PROCESSED);
         assert_int_equal(pg_number(conn, ACK_ALL), 1);
         pg_exec(conn, "commit");
         assert_int_equal(audit_lost(f), 0);
@@ -556,7 +585,8 @@ static void stages_rolled_back_are_seen_by_no_replay(void **state) {
     for (int i = 0; i < 2; i++) {
         PGconn *conn = fixture_connect(f);
         boxcar_work_id id = (i ? enqueue_streamed(f, "s", "p") : enqueue(f, "t", "p")).work_id;
-        fixture_sql_number(f, NULL, "select count(*) from outbox_claim(" ME ", '30 s', 1, '{none}')"); /* sorts it */
+        fixture_sql_number(f, NULL,
+                           "select count(*) from outbox_claim(" ME ", '30 s', 1, '{none}')"); /* sorts it */
         assert_int_equal(stages_at_claim(conn), BOXCAR_STAGE_STORED);
         record_inside(conn, id, BOXCAR_STAGE_PUBLISHED);
         pg_exec(conn, "rollback");
@@ -600,16 +630,19 @@ static void immediate_constraints_keep_nothing_from_others(void **state) {
     }
 }
 
-/* A claim that is the first statement and not the only one, of streams that nobody has sorted. BX-030, BX-060 */
+/* A claim that is the first statement and not the only one, of streams that nobody has sorted. BX-030, BX-060
+ */
 static void first_of_several_statements_keeps_no_turn(void **state) {
     struct fixture *f = *state;
-    static const char *const ONE_MESSAGE[] = {"begin; " CLAIM(1), "begin; " CLAIM(1) "; select 1", "begin; select work_then_more()"};
+    static const char *const ONE_MESSAGE[] = {"begin; " CLAIM(1), "begin; " CLAIM(1) "; select 1",
+                                              "begin; select work_then_more()"};
     PGconn *conn = fixture_connect(f);
     pg_exec(conn, "create function work_then_more() returns bigint language sql as $$ " CLAIM(1) " $$");
     for (int i = 0; i < 3; i++) {
         boxcar_work_id id = enqueue_streamed(f, "s", "p").work_id;
         pg_exec(conn, "%s", ONE_MESSAGE[i]);
-        assert_int_equal(pg_number(conn, "select count(*) from pg_locks where relation = 'outbox_turn'::regclass"), 0);
+        assert_int_equal(
+            pg_number(conn, "select count(*) from pg_locks where relation = 'outbox_turn'::regclass"), 0);
         struct taken taken = take(f, f->owner, id);
         assert_true(ack(f, f->owner, taken));
         pg_exec(conn, "rollback");

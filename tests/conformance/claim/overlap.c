@@ -172,7 +172,9 @@ static void take_three_steps(struct fixture *f, PGconn *conn) {
     char owner[BOXCAR_UUID_TEXT_SIZE];
     boxcar_uuid_format(f->owner.uuid, owner);
     pg_exec(conn, "select join_start(3)");
-    pg_exec(conn, "select enqueue('t', 'p', join_id => (select join_id from outbox_join)) from generate_series(1, 3)");
+    pg_exec(
+        conn,
+        "select enqueue('t', 'p', join_id => (select join_id from outbox_join)) from generate_series(1, 3)");
     assert_int_equal(pg_number(conn, "select count(*) from outbox_claim('%s', '1 minute', 3)", owner), 3);
 }
 
@@ -194,10 +196,12 @@ static void statement_waits_for_a_key_before_it_locks_anything_else(void **state
     boxcar_uuid_format(f->owner.uuid, owner);
     pg_exec(holder, "begin");
     pg_exec(holder, "select inbox_enqueue('bank', '1', 't', 'p')");
-    snprintf(sql, sizeof(sql),
-             "select header from process_work_batch('%s', '{\"outbox\": {\"acks\": [1], \"fails\": [2]}, \"inbox\": "
-             "{\"messages\": [{\"source\": \"bank\", \"id\": \"1\", \"topic\": \"t\", \"payload\": \"p\"}]}}')",
-             owner);
+    snprintf(
+        sql, sizeof(sql),
+        "select header from process_work_batch('%s', '{\"outbox\": {\"acks\": [1], \"fails\": [2]}, "
+        "\"inbox\": "
+        "{\"messages\": [{\"source\": \"bank\", \"id\": \"1\", \"topic\": \"t\", \"payload\": \"p\"}]}}')",
+        owner);
     assert_true(PQsendQuery(other, sql));
     pg_await_blocked(watcher, other);
     settle_beside(f, holder);

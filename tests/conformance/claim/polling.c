@@ -60,10 +60,11 @@ static void a_store_handle_keeps_its_one_connection(void **state) {
     for (int i = 0; i < POLLS; i++)
         assert_true(ack(f, f->owner, take(f, f->owner, enqueue(f, "t", "p").work_id)));
     (void)stats_of(f);
-    assert_int_equal(fixture_sql_number(f, NULL,
-                                        "select count(distinct pid) from pg_stat_activity where "
-                                        "application_name = 'boxcar' and strpos(query, current_schema()) > 0"),
-                     1);
+    assert_int_equal(
+        fixture_sql_number(f, NULL,
+                           "select count(distinct pid) from pg_stat_activity where "
+                           "application_name = 'boxcar' and strpos(query, current_schema()) > 0"),
+        1);
 }
 
 static const struct CMUnitTest TESTS[] = {

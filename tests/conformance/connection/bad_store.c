@@ -36,8 +36,9 @@ static void url_must_be_of_a_known_form(void **state) {
     }
 }
 
-/* A path is a path: SQLite's URIs can turn off locks, keep the database in memory or choose another VFS. One process
- * that does so destroys the file under the others. `folder`: the test's own stands between the two parts. BX-011 */
+/* A path is a path: SQLite's URIs can turn off locks, keep the database in memory or choose another VFS. One
+ * process that does so destroys the file under the others. `folder`: the test's own stands between the two
+ * parts. BX-011 */
 static void sqlite_uri_is_refused(void **state) {
     struct fixture *f = *state;
     static const struct {
@@ -57,7 +58,8 @@ static void sqlite_uri_is_refused(void **state) {
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
         char url[200];
         boxcar_store *store = NULL;
-        snprintf(url, sizeof(url), "sqlite:%s%s%s", BAD[i].before, BAD[i].folder ? f->directory : "", BAD[i].after);
+        snprintf(url, sizeof(url), "sqlite:%s%s%s", BAD[i].before, BAD[i].folder ? f->directory : "",
+                 BAD[i].after);
         ASSERT_INVALID(f, "url", open_url(f, url, NULL, &store));
         assert_null(store);
         assert_non_null(strstr(f->err.message, BAD[i].says));
@@ -107,7 +109,8 @@ static void deploy_under(struct fixture *f, mode_t mask, const char *name, mode_
     boxcar_store_close(store);
 }
 
-/* Payloads are for the owner and the group, and for fewer where the umask says so; what is there keeps its rights. */
+/* Payloads are for the owner and the group, and for fewer where the umask says so; what is there keeps its
+ * rights. */
 static void new_file_is_not_for_everybody(void **state) {
     struct fixture *f = *state;
     char path[160];
@@ -211,7 +214,8 @@ static void url_that_cannot_be_read_is_an_invalid_argument(void **state) {
 /* BX-010 */
 static void at_sign_in_a_password_is_to_be_encoded(void **state) {
     struct fixture *f = *state;
-    static const char *const BAD[] = {"postgres://u:a@b@127.0.0.1:1/d", "postgres://u:a@b@127.0.0.1:1,127.0.0.1:2/d",
+    static const char *const BAD[] = {"postgres://u:a@b@127.0.0.1:1/d",
+                                      "postgres://u:a@b@127.0.0.1:1,127.0.0.1:2/d",
                                       "postgres://u:1/b@127.0.0.1:1/d", "postgres://u@b:a@127.0.0.1:1/d",
                                       "postgres://127.0.0.1:1?user=u@b"};
     static const char *const GOOD[] = {"postgres://u:a%40b@127.0.0.1:1/d", "postgres://u:a?b@127.0.0.1:1/d",
@@ -233,7 +237,8 @@ static void at_sign_in_a_password_is_to_be_encoded(void **state) {
 /* BX-010 */
 static void password_of_a_url_is_in_no_error(void **state) {
     struct fixture *f = *state;
-    static const char *const URLS[] = {"postgres://u:hunter2@127.0.0.1:1/d", "postgres://u:hunter2@[bad/d",
+    static const char *const URLS[] = {"postgres://u:hunter2@127.0.0.1:1/d",
+                                       "postgres://u:hunter2@[bad/d",
                                        "postgres://u:hunter2@127.0.0.1:1/d?nonsense=1",
                                        "postgres://u@127.0.0.1:1/d?password=hunter2",
                                        "postgres://u:a@hunter2@127.0.0.1:1/d",

@@ -2,8 +2,8 @@
  * loses every answer of a call once, and finds that the call did its work once and says so. */
 #include <stdio.h>
 
-#include "link.h"
 #include "inboxes.h"
+#include "link.h"
 #include "runner.h"
 #include "streams.h"
 
@@ -58,7 +58,8 @@ static void make_stream(struct fixture *f, int number, bool halted, boxcar_work_
         size_t deferred = 0;
         for (size_t i = 1; i < count; i++)
             rest[i - 1] = settlement_of(batch.items[i]);
-        ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_DEFER, rest, count - 1, NULL, &deferred, &f->err));
+        ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_DEFER, rest, count - 1,
+                                   NULL, &deferred, &f->err));
         assert_true(bury(f, f->owner, batch.items[0], "no"));
         assert_stream_state(f, key, BOXCAR_STREAM_HALTED);
     }
@@ -139,7 +140,8 @@ static void removing_a_rule_finds_it(void **state) {
     lose_answer(&far, 1);
     ASSERT_OK(f, boxcar_stream_rule_write(f->store, BOXCAR_STR("a*"), BOXCAR_STREAM_DEFAULT, &f->err));
     lose_none(&far);
-    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_stream_rule_write(f->store, BOXCAR_STR("a*"), BOXCAR_STREAM_DEFAULT, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND,
+                 boxcar_stream_rule_write(f->store, BOXCAR_STR("a*"), BOXCAR_STREAM_DEFAULT, &f->err));
     teardown(&far);
 }
 
@@ -222,7 +224,8 @@ static void enqueueing_a_unique_key_stores_one_message(void **state) {
     teardown(&far);
 }
 
-static boxcar_status give_two_chunks(void *context, int64_t wait_ms, boxcar_chunk *ret_chunk, boxcar_error *err) {
+static boxcar_status give_two_chunks(void *context, int64_t wait_ms, boxcar_chunk *ret_chunk,
+                                     boxcar_error *err) {
     static boxcar_new_message messages[2];
     boxcar_enqueued *enqueued = context;
     (void)wait_ms, (void)err;
@@ -370,8 +373,8 @@ static void claim_of_a_stream_costs_no_attempt(void **state) {
     teardown(&far);
 }
 
-/* BX-002, BX-003: only the claim that was lost is given back, not what else the owner holds; and another owner's claim is
- * none of its business. */
+/* BX-002, BX-003: only the claim that was lost is given back, not what else the owner holds; and another
+ * owner's claim is none of its business. */
 static void claim_that_is_lost_leaves_other_leases_alone(void **state) {
     struct fixture *f = *state;
     struct far_store far;

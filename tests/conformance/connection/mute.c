@@ -1,5 +1,5 @@
-/* A server that takes connections and statements and never answers, as a proxy does whose backend is gone: every call
- * ends by itself. A test that would wait for ever is ended by its time limit. */
+/* A server that takes connections and statements and never answers, as a proxy does whose backend is gone:
+ * every call ends by itself. A test that would wait for ever is ended by its time limit. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,8 @@ static void teardown(struct far_store *far) {
 
 /* ---- one call ---- */
 
-/* BX-023, BX-102: the caller learns that it does not know, and the same message is enqueued once in the end. */
+/* BX-023, BX-102: the caller learns that it does not know, and the same message is enqueued once in the end.
+ */
 static void enqueue_ends_although_the_server_is_silent(void **state) {
     struct fixture *f = *state;
     struct far_store far;
@@ -62,7 +63,8 @@ static void enqueue_ends_although_the_server_is_silent(void **state) {
     ASSERT_OK(f, boxcar_store_open(&options, &f->store, &f->err));
     message.message_id.uuid = boxcar_uuid_new();
     link_mute(&far.link, 1); /* the server does its work */
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE,
+                 boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     assert_true(f->err.outcome_unknown);
     assert_true(f->err.retryable);
     assert_non_null(strstr(f->err.message, "did not answer within 400 ms"));
@@ -108,7 +110,8 @@ static void large_request_ends_although_the_server_does_not_read(void **state) {
     memset(payload, 'x', LARGE);
     message.payload = (boxcar_str){payload, LARGE};
     link_mute(&far.link, 0);
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE,
+                 boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     link_reset(&far.link);
     ASSERT_OK(f, boxcar_store_deploy(f->store, &f->err));
     free(payload);
@@ -165,9 +168,7 @@ static boxcar_status call_maintain(struct fixture *f) {
     return boxcar_maintenance_run(f->store, &done, &f->err);
 }
 
-static boxcar_status call_deploy(struct fixture *f) {
-    return boxcar_store_deploy(f->store, &f->err);
-}
+static boxcar_status call_deploy(struct fixture *f) { return boxcar_store_deploy(f->store, &f->err); }
 
 static boxcar_status call_diagnose(struct fixture *f) {
     boxcar_finding_list *list = NULL;
@@ -251,8 +252,10 @@ static void borrowed_connection_is_cut_when_its_owner_wants_that(void **state) {
     ASSERT_OK(f, boxcar_enqueue(borrowed, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     assert_int_equal(PQisnonblocking(conn), 0);
     link_mute(&far.link, 0);
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(borrowed, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(borrowed, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE,
+                 boxcar_enqueue(borrowed, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE,
+                 boxcar_enqueue(borrowed, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     boxcar_store_close(borrowed);
     PQfinish(conn);
     link_reset(&far.link);

@@ -85,12 +85,14 @@ static void impatient_store_reports_a_loss_at_once(void **state) {
     size_t count = 0;
     lock_out(f, &o);
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE,
-                 boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, &settlement, 1, NULL, &count, &f->err));
+                 boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, &settlement, 1, NULL,
+                               &count, &f->err));
     assert_true(f->err.retryable);
     assert_true(f->err.outcome_unknown);
     for (int i = 0; i < 3; i++) {
         ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE,
-                     boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, &settlement, 1, NULL, &count, &f->err));
+                     boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, &settlement, 1,
+                                   NULL, &count, &f->err));
         assert_true(f->err.retryable);
         assert_false(f->err.outcome_unknown);
     }
@@ -109,7 +111,8 @@ static void impatient_store_waits_in_no_call(void **state) {
     boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
     bool drained;
     lock_out(f, &o);
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, say_alive(f->store, f->owner, BOXCAR_OUTBOX, "h", NULL, 0, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE,
+                 say_alive(f->store, f->owner, BOXCAR_OUTBOX, "h", NULL, 0, &f->err));
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, seam_begin(f->store, &f->err));
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_maintenance_run(f->store, &done, &f->err));
     ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE,
@@ -164,7 +167,8 @@ static void patient_store_logs_the_loss_and_the_return_once_each(void **state) {
     boxcar_enqueued enqueued;
     lock_out(f, &o);
     for (int i = 0; i < 2; i++)
-        ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
+        ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE,
+                     boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     assert_int_equal(o.book.lost, 1);
     assert_int_equal(o.book.back, 0);
     let_in(f, &o);
@@ -182,7 +186,8 @@ static void impatient_store_gives_up_on_an_answer_that_does_not_come(void **stat
     ASSERT_OK(f, say_alive(f->store, f->owner, BOXCAR_OUTBOX, "h", NULL, 0, &f->err));
     PQclear(PQexec(holder, "begin; lock table instance_row in access exclusive mode"));
     seam_hurry(f->store, 200);
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, say_alive(f->store, f->owner, BOXCAR_OUTBOX, "h", NULL, 0, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE,
+                 say_alive(f->store, f->owner, BOXCAR_OUTBOX, "h", NULL, 0, &f->err));
     assert_true(f->err.retryable);
     PQclear(PQexec(holder, "rollback"));
     ASSERT_OK(f, say_alive(f->store, f->owner, BOXCAR_OUTBOX, "h", NULL, 0, &f->err));
@@ -202,8 +207,8 @@ static void transaction_begins_on_a_new_connection_when_the_old_one_is_dead(void
     teardown(f, &o);
 }
 
-/* BX-083: a second try would find what the first did, and say that the message is known. Everything else about the
- * inbox may be repeated. */
+/* BX-083: a second try would find what the first did, and say that the message is known. Everything else
+ * about the inbox may be repeated. */
 static void accept_is_not_repeated_when_the_answer_is_lost(void **state) {
     struct fixture *f = *state;
     struct outage o;
@@ -233,14 +238,17 @@ static void accept_is_not_repeated_when_the_answer_is_lost(void **state) {
     teardown(f, &o);
 }
 
-#define SLOW_UPKEEP \
-    "alter function _maintain rename to _maintain_quickly; " \
-    "create function _maintain(p_box smallint, out reaped bigint, out expired bigint, out purged_done bigint, " \
-    "out purged_dead bigint, out more boolean, out settled bigint, out timed_out bigint, out purged_joins bigint, " \
-    "out ended uuid[], out purged_keys bigint) language plpgsql set search_path from current as $$ begin " \
-    "perform pg_advisory_xact_lock_shared('frontier'::regclass::oid::bigint); " \
-    "perform pg_sleep(%s); " \
-    "select * into reaped, expired, purged_done, purged_dead, more, settled, timed_out, purged_joins, ended, purged_keys " \
+#define SLOW_UPKEEP                                                                                          \
+    "alter function _maintain rename to _maintain_quickly; "                                                 \
+    "create function _maintain(p_box smallint, out reaped bigint, out expired bigint, out purged_done "      \
+    "bigint, "                                                                                               \
+    "out purged_dead bigint, out more boolean, out settled bigint, out timed_out bigint, out purged_joins "  \
+    "bigint, "                                                                                               \
+    "out ended uuid[], out purged_keys bigint) language plpgsql set search_path from current as $$ begin "   \
+    "perform pg_advisory_xact_lock_shared('frontier'::regclass::oid::bigint); "                              \
+    "perform pg_sleep(%s); "                                                                                 \
+    "select * into reaped, expired, purged_done, purged_dead, more, settled, timed_out, purged_joins, "      \
+    "ended, purged_keys "                                                                                    \
     "from _maintain_quickly(p_box); end $$"
 
 static void make_upkeep_slow(struct fixture *f, const char *seconds) {
@@ -252,7 +260,8 @@ static void make_upkeep_slow(struct fixture *f, const char *seconds) {
 
 #define AT_SLOW_UPKEEP "from pg_locks where locktype = 'advisory' and objid = 'frontier'::regclass::oid"
 
-/* Whether the server is at the slow upkeep of this schema. Off the main thread: an error is no reason to wait on. */
+/* Whether the server is at the slow upkeep of this schema. Off the main thread: an error is no reason to wait
+ * on. */
 static bool is_at_upkeep(PGconn *watcher) {
     PGresult *result = PQexec(watcher, "select " AT_SLOW_UPKEEP);
     bool is = PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) > 0;
@@ -302,11 +311,13 @@ static void upkeep_ends_when_its_worker_does(void **state) {
     end_slow_upkeep(f);
 }
 
-/* A third of the lease is too short for this server. A worker that was never more patient would try for ever. BX-023 */
+/* A third of the lease is too short for this server. A worker that was never more patient would try for ever.
+ * BX-023 */
 static void worker_gets_through_to_a_slow_server(void **state) {
     struct fixture *f = *state;
-    fixture_sql(f, NULL, "create or replace function _sign_of_life(p_owner uuid) returns void language plpgsql "
-                         "as 'begin perform pg_sleep(1.2); end'");
+    fixture_sql(f, NULL,
+                "create or replace function _sign_of_life(p_owner uuid) returns void language plpgsql "
+                "as 'begin perform pg_sleep(1.2); end'");
     enqueue(f, "t", "p");
     struct scene *s = scene_new(f);
     s->options.lease_ms = 3000;

@@ -49,7 +49,8 @@ static void busy_file_is_unavailable_after_the_timeout_and_nothing_changed(void 
     assert_int_equal(sqlite3_exec(writer, "begin immediate", NULL, NULL, NULL), SQLITE_OK);
     boxcar_new_message message = new_message("t", "p");
     boxcar_enqueued enqueued;
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE,
+                 boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     assert_true(f->err.retryable);
     assert_int_equal(stats_of(f).ready, 0); /* readers do not wait */
     sqlite3_exec(writer, "rollback", NULL, NULL, NULL);
@@ -88,7 +89,8 @@ static void read_only_connection_reads_and_refuses_to_write(void **state) {
     assert_status(f, id, BOXCAR_READY);
     boxcar_new_message message = new_message("t", "p");
     boxcar_enqueued enqueued;
-    ASSERT_FAILS(f, BOXCAR_E_READ_ONLY, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_READ_ONLY,
+                 boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     boxcar_store_close(f->store);
     sqlite3_close(db);
     f->store = own;
@@ -203,7 +205,8 @@ static void statements_that_a_handler_left_halfway_hold_nothing_up(void **state)
     ASSERT_OK(f, seam_commit(f->store, &f->err));
     assert_int_equal(fixture_sql_number(f, "select count(*) from mine", NULL), 2);
     boxcar_new_message message = new_message("t", "p");
-    ASSERT_OK(f, boxcar_enqueue(other, BOXCAR_OUTBOX, &message, NULL, &f->err)); /* the view of `reading` is old now */
+    ASSERT_OK(f, boxcar_enqueue(other, BOXCAR_OUTBOX, &message, NULL,
+                                &f->err)); /* the view of `reading` is old now */
     ASSERT_OK(f, seam_begin(f->store, &f->err));
     assert_int_equal(sqlite3_step(reading), SQLITE_ROW);
     seam_roll_back(f->store);
@@ -241,7 +244,8 @@ static boxcar_time sleep_up_to(struct fixture *f, int64_t longest_ms) {
 
 static void *enqueue_later(void *context) {
     boxcar_new_message message = new_message("t", "p");
-    pause_ms(30); /* for the nap to begin, which nothing shows; if it has not, the commit ends it all the same */
+    pause_ms(
+        30); /* for the nap to begin, which nothing shows; if it has not, the commit ends it all the same */
     return boxcar_enqueue(context, BOXCAR_OUTBOX, &message, NULL, NULL) == BOXCAR_OK ? context : NULL;
 }
 
@@ -251,7 +255,8 @@ static void commit_of_another_connection_ends_a_nap(void **state) {
     boxcar_store *producer = fixture_open(f);
     boxcar_new_message message = new_message("t", "p");
     assert_nothing_claimable(f);
-    ASSERT_OK(f, boxcar_enqueue(producer, BOXCAR_OUTBOX, &message, NULL, &f->err)); /* between the look and the nap */
+    ASSERT_OK(f, boxcar_enqueue(producer, BOXCAR_OUTBOX, &message, NULL,
+                                &f->err)); /* between the look and the nap */
     assert_true(sleep_up_to(f, 60000) < 30000);
     boxcar_list_free(claim(f, f->owner, 10));
     for (int i = 0; i < 3; i++) {
@@ -293,7 +298,8 @@ static void file_that_cannot_be_written_is_logged_once_and_so_is_its_return(void
         assert_int_equal(sqlite3_exec(writer, "begin immediate", NULL, NULL, NULL), SQLITE_OK);
         boxcar_new_message message = new_message("t", "p");
         for (int i = 0; i < 3; i++) {
-            ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, NULL, &f->err));
+            ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE,
+                         boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, NULL, &f->err));
             stats_of(f); /* reading works, which says nothing about writing */
         }
         assert_int_equal(book.down, round);
@@ -316,7 +322,8 @@ static void worker_follows_the_name_of_its_file(void **state) {
     enqueue(f, "old", "p");
     snprintf(away, sizeof(away), "%s.away", path);
     assert_int_equal(rename(path, away), 0);
-    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE, say_alive(f->store, f->owner, BOXCAR_OUTBOX, "h", NULL, 0, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_UNAVAILABLE,
+                 say_alive(f->store, f->owner, BOXCAR_OUTBOX, "h", NULL, 0, &f->err));
     assert_true(f->err.retryable);
     snprintf(away, sizeof(away), "%s-wal", path);
     (void)remove(away);
@@ -333,7 +340,6 @@ static void worker_follows_the_name_of_its_file(void **state) {
     assert_text(look(list)->topic, "new");
     boxcar_list_free(list);
 }
-
 
 static const struct CMUnitTest TESTS[] = {
     TEST(store_uses_the_write_ahead_log),

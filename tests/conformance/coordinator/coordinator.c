@@ -87,7 +87,8 @@ static void closing_twice_is_harmless(void **state) {
         ASSERT_OK(f, boxcar_coordinator_close(c, &f->err));
         ASSERT_OK(f, boxcar_coordinator_close(c, &f->err));
         ASSERT_OK(f, boxcar_coordinator_flush(c, NULL, NULL, &f->err));
-        ASSERT_FAILS(f, BOXCAR_E_INVALID, boxcar_coordinator_enqueue(c, BOXCAR_OUTBOX, &message, 1, &ticket, &f->err));
+        ASSERT_FAILS(f, BOXCAR_E_INVALID,
+                     boxcar_coordinator_enqueue(c, BOXCAR_OUTBOX, &message, 1, &ticket, &f->err));
         assert_string_equal(f->err.argument, "coordinator");
         assert_int_equal(ticket, 0);
         boxcar_coordinator_free(c);
@@ -216,7 +217,8 @@ static void one_flush_enqueues_settles_renews_and_claims(void **state) {
     ASSERT_OK(f, boxcar_coordinator_settle(c, BOXCAR_OUTBOX, BOXCAR_ABANDON, &items[1], 1, 0, NULL, &f->err));
     ASSERT_OK(f, boxcar_coordinator_settle(c, BOXCAR_OUTBOX, BOXCAR_DEFER, &items[2], 1, 0, NULL, &f->err));
     ASSERT_OK(f, boxcar_coordinator_settle(c, BOXCAR_OUTBOX, BOXCAR_FAIL, &items[3], 1, 0, NULL, &f->err));
-    ASSERT_OK(f, boxcar_coordinator_settle(c, BOXCAR_OUTBOX, BOXCAR_RENEW, &items[4], 1, 60000, NULL, &f->err));
+    ASSERT_OK(f,
+              boxcar_coordinator_settle(c, BOXCAR_OUTBOX, BOXCAR_RENEW, &items[4], 1, 60000, NULL, &f->err));
     ASSERT_OK(f, boxcar_coordinator_settle(c, BOXCAR_INBOX, BOXCAR_ACK, &in, 1, 0, NULL, &f->err));
     boxcar_claimer claim = BOXCAR_CLAIMER_INIT;
     boxcar_flush_options options = BOXCAR_FLUSH_OPTIONS_INIT;
@@ -230,8 +232,7 @@ static void one_flush_enqueues_settles_renews_and_claims(void **state) {
     assert_int_equal(claimed->count, 1);
     assert_text(claimed->items[0]->payload, "new");
     assert_same_owner(claimed->items[0]->owner, f->owner);
-    assert_int_equal(claimed->items[0]->work_id.value,
-                     result_of(flushed, fresh)->work_id.value);
+    assert_int_equal(claimed->items[0]->work_id.value, result_of(flushed, fresh)->work_id.value);
     boxcar_flush_free(flushed);
     assert_status(f, held[0].work_id, BOXCAR_DONE);
     assert_int_equal(retry_count_of(f, held[1].work_id), 1);
@@ -334,7 +335,8 @@ static void inbox_messages_are_told_per_ticket(void **state) {
     boxcar_flush *flushed = flush(f, c);
     assert_int_equal(result_of(flushed, fresh)->outcome, BOXCAR_OUTCOME_ENQUEUED);
     assert_int_equal(result_of(flushed, fresh)->box, BOXCAR_INBOX);
-    assert_same_message_id(result_of(flushed, fresh)->message_id, boxcar_inbox_message_id(key_of("bank", "1")));
+    assert_same_message_id(result_of(flushed, fresh)->message_id,
+                           boxcar_inbox_message_id(key_of("bank", "1")));
     assert_int_equal(result_of(flushed, again)->outcome, BOXCAR_OUTCOME_DUPLICATE);
     assert_int_equal(result_of(flushed, again)->work_id.value, result_of(flushed, fresh)->work_id.value);
     assert_int_equal(result_of(flushed, other)->outcome, BOXCAR_OUTCOME_DUPLICATE);
@@ -503,8 +505,8 @@ static void *produce(void *context) {
     boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
     message.topic = message.payload = BOXCAR_STR("t");
     for (int i = 0; i < 100; i++)
-        producer->failures +=
-            boxcar_coordinator_enqueue(producer->coordinator, BOXCAR_OUTBOX, &message, 1, NULL, NULL) != BOXCAR_OK;
+        producer->failures += boxcar_coordinator_enqueue(producer->coordinator, BOXCAR_OUTBOX, &message, 1,
+                                                         NULL, NULL) != BOXCAR_OK;
     return NULL;
 }
 
@@ -563,8 +565,8 @@ static void streams_are_worked_off_in_order_by_flushes(void **state) {
         assert_true(rounds < 10);
         ASSERT_OK(f, boxcar_coordinator_flush(c, &options, &flushed, &f->err));
         found = flushed->claimed[BOXCAR_OUTBOX]->count > 0;
-        ASSERT_OK(f, boxcar_ordered_run(flushed->claimed[BOXCAR_OUTBOX], &one, refuse_the_third,
-                                        &handled, &results, &f->err));
+        ASSERT_OK(f, boxcar_ordered_run(flushed->claimed[BOXCAR_OUTBOX], &one, refuse_the_third, &handled,
+                                        &results, &f->err));
         ASSERT_OK(f, boxcar_ordered_settle(c, results, NULL, &f->err));
         boxcar_ordered_results_free(results);
         boxcar_flush_free(flushed);

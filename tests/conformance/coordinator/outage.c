@@ -32,8 +32,7 @@ static void flush_while_the_store_is_down_loses_nothing(void **state) {
         assert_int_equal(flushed->items[i]->outcome,
                          i == 20 ? BOXCAR_OUTCOME_SETTLED : BOXCAR_OUTCOME_ENQUEUED);
         if (i > 0 && i != 20 && i != 21) /* as it was queued */
-            assert_true(flushed->items[i]->work_id.value >
-                        flushed->items[i - 1]->work_id.value);
+            assert_true(flushed->items[i]->work_id.value > flushed->items[i - 1]->work_id.value);
     }
     boxcar_flush_free(flushed);
     assert_int_equal(stats_of(f).ready, 21);

@@ -14,11 +14,13 @@ static char *long_text(size_t characters) {
     return text;
 }
 
-static const boxcar_str BAD_TEXTS[] = {
-    {"a\0b", 3}, {"\xff", 1}, {"\xc3", 1}, {"\xed\xa0\x80", 3}, {"\xc0\x80", 2}, {NULL, 3}};
+static const boxcar_str BAD_TEXTS[] = {{"a\0b", 3},         {"\xff", 1},     {"\xc3", 1},
+                                       {"\xed\xa0\x80", 3}, {"\xc0\x80", 2}, {NULL, 3}};
 enum { BAD_COUNT = sizeof(BAD_TEXTS) / sizeof(BAD_TEXTS[0]) };
 
-static void assert_nothing_there(struct fixture *f) { assert_int_equal(count_messages(f) + count_keys(f), 0); }
+static void assert_nothing_there(struct fixture *f) {
+    assert_int_equal(count_messages(f) + count_keys(f), 0);
+}
 
 /* Every call that takes a key and a hash refuses it, and says which part. */
 static void assert_refused(struct fixture *f, boxcar_inbox_key key, boxcar_str hash, const char *argument) {
@@ -111,7 +113,8 @@ static void missing_pointers_are_named(void **state) {
     ASSERT_INVALID(f, "store", boxcar_enqueue(NULL, BOXCAR_INBOX, &message, NULL, &f->err));
     ASSERT_INVALID(f, "message", boxcar_enqueue(f->store, BOXCAR_INBOX, NULL, NULL, &f->err));
     ASSERT_INVALID(f, "messages", boxcar_enqueue_many(f->store, BOXCAR_INBOX, NULL, 1, NULL, &f->err));
-    ASSERT_INVALID(f, "store", boxcar_inbox_already_processed(NULL, key, BOXCAR_NO_STR, &answer, NULL, &f->err));
+    ASSERT_INVALID(f, "store",
+                   boxcar_inbox_already_processed(NULL, key, BOXCAR_NO_STR, &answer, NULL, &f->err));
     ASSERT_INVALID(f, "ret_processed",
                    boxcar_inbox_already_processed(f->store, key, BOXCAR_NO_STR, NULL, NULL, &f->err));
     ASSERT_INVALID(f, "ret_is_new", boxcar_inbox_accept(f->store, key, BOXCAR_NO_STR, NULL, NULL, &f->err));
@@ -149,12 +152,9 @@ static void keys_may_look_like_sql(void **state) {
 }
 
 static const struct CMUnitTest TESTS[] = {
-    TEST(keys_have_1_to_255_characters),
-    TEST(texts_are_utf8_without_nul),
-    TEST(message_obeys_the_rules_of_the_outbox),
-    TEST(missing_pointers_are_named),
-    TEST(reviving_needs_a_reason_and_one_id),
-    TEST(keys_may_look_like_sql),
+    TEST(keys_have_1_to_255_characters),         TEST(texts_are_utf8_without_nul),
+    TEST(message_obeys_the_rules_of_the_outbox), TEST(missing_pointers_are_named),
+    TEST(reviving_needs_a_reason_and_one_id),    TEST(keys_may_look_like_sql),
 };
 
 const struct suite INBOX_BAD_INPUT_SUITE = SUITE(TESTS);

@@ -23,7 +23,8 @@ static void message_is_stored_once_for_its_key(void **state) {
 /* BX-080 */
 static void sources_have_ids_of_their_own(void **state) {
     struct fixture *f = *state;
-    static const char *const KEYS[][2] = {{"a", "1"}, {"b", "1"}, {"a", "2"}, {"a1", "1"}, {"1", "1:a"}, {"A", "1"}};
+    static const char *const KEYS[][2] = {{"a", "1"},  {"b", "1"},   {"a", "2"},
+                                          {"a1", "1"}, {"1", "1:a"}, {"A", "1"}};
     for (size_t i = 0; i < sizeof(KEYS) / sizeof(KEYS[0]); i++) {
         boxcar_enqueued enqueued = deliver(f, KEYS[i][0], KEYS[i][1]);
         assert_false(enqueued.duplicate);
@@ -89,8 +90,9 @@ static void boxes_do_not_see_each_other(void **state) {
     assert_true(inbox_ack(f, taken));
     assert_true(ack(f, f->owner, other));
     boxcar_message_list *list = NULL;
-    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND,
-                 boxcar_message_find(f->store, BOXCAR_OUTBOX, (boxcar_message_ref){.work_id = in}, &list, &f->err));
+    ASSERT_FAILS(
+        f, BOXCAR_E_NOT_FOUND,
+        boxcar_message_find(f->store, BOXCAR_OUTBOX, (boxcar_message_ref){.work_id = in}, &list, &f->err));
 }
 
 /* BX-082: whatever has become of it */
@@ -102,7 +104,7 @@ static void known_message_stays_as_it_is(void **state) {
     struct taken taken = inbox_take(f, f->owner, held.work_id);
     assert_true(accept_key(f, "shop", "accepted"));
     boxcar_enqueued again[] = {deliver(f, "shop", "done"), deliver(f, "shop", "dead"),
-                                     deliver(f, "shop", "held"), deliver(f, "shop", "accepted")};
+                               deliver(f, "shop", "held"), deliver(f, "shop", "accepted")};
     for (int i = 0; i < 4; i++)
         assert_true(again[i].duplicate);
     assert_int_equal(again[0].work_id.value, done.work_id.value);
@@ -194,8 +196,9 @@ static void thousand_are_stored_and_known_again(void **state) {
 static void bad_message_among_many_stores_none(void **state) {
     struct fixture *f = *state;
     boxcar_new_message messages[3] = {delivery("shop", "1", "p"), delivery("shop", "2", "p"),
-                                            delivery("shop", "", "p")};
-    ASSERT_INVALID(f, "messages[2].external_id", boxcar_enqueue_many(f->store, BOXCAR_INBOX, messages, 3, NULL, &f->err));
+                                      delivery("shop", "", "p")};
+    ASSERT_INVALID(f, "messages[2].external_id",
+                   boxcar_enqueue_many(f->store, BOXCAR_INBOX, messages, 3, NULL, &f->err));
     assert_int_equal(count_messages(f) + count_keys(f), 0);
 }
 
@@ -209,7 +212,9 @@ static void lifecycle_is_that_of_the_outbox(void **state) {
     s.delay_ms = 0;
     assert_true(settle_in_box(f, BOXCAR_INBOX, BOXCAR_DEFER, f->owner, &s));
     s = settlement_of(inbox_take(f, f->owner, id));
-    assert_int_equal(boxcar_settle(f->store, CLAIMER_FOR(BOXCAR_INBOX, f->owner, 60000), BOXCAR_RENEW, &s, 1, NULL, NULL, &f->err), BOXCAR_OK);
+    assert_int_equal(boxcar_settle(f->store, CLAIMER_FOR(BOXCAR_INBOX, f->owner, 60000), BOXCAR_RENEW, &s, 1,
+                                   NULL, NULL, &f->err),
+                     BOXCAR_OK);
     s.delay_ms = 0;
     assert_true(settle_in_box(f, BOXCAR_INBOX, BOXCAR_ABANDON, f->owner, &s));
     struct taken taken = inbox_take(f, f->owner, id);
@@ -312,8 +317,8 @@ static void only_dead_letters_of_the_inbox_are_revived(void **state) {
     ids[2] = deliver(f, "shop", "ready").work_id;
     for (int i = 0; i < 3; i++)
         ASSERT_FAILS(f, BOXCAR_E_CONFLICT,
-                     boxcar_inbox_revive(f->store, (boxcar_message_ref){.work_id = ids[i]}, BOXCAR_STR("why"), NULL,
-                                         &f->err));
+                     boxcar_inbox_revive(f->store, (boxcar_message_ref){.work_id = ids[i]}, BOXCAR_STR("why"),
+                                         NULL, &f->err));
     boxcar_message_ref unknown[] = {{.work_id = {4711}},
                                     {.message_id = boxcar_inbox_message_id(key_of("shop", "unknown"))},
                                     {.work_id = enqueue_dead(f, "t", "no").work_id}};
@@ -340,11 +345,13 @@ static void views_show_source_and_state(void **state) {
     inbox_take(f, f->owner, deliver(f, "shop", "held").work_id);
     deliver(f, "shop", "ready");
     is_processed(f, "shop", "seen");
-    static const char INBOX[] = "select count(*) from %sinbox where source = 'shop' and (external_id, state) in (values "
-                                "('dead', 'dead'), ('done', 'done'), ('held', 'processing'), ('ready', 'seen'))";
-    static const char RECEIPT[] = "select count(*) from %sinbox_receipt where source = 'shop' and (external_id, state, "
-                                  "work_id is null) in (values ('dead', 'dead', %s), ('done', 'done', %s), "
-                                  "('held', 'processing', %s), ('ready', 'seen', %s), ('seen', 'seen', %s))";
+    static const char INBOX[] =
+        "select count(*) from %sinbox where source = 'shop' and (external_id, state) in (values "
+        "('dead', 'dead'), ('done', 'done'), ('held', 'processing'), ('ready', 'seen'))";
+    static const char RECEIPT[] =
+        "select count(*) from %sinbox_receipt where source = 'shop' and (external_id, state, "
+        "work_id is null) in (values ('dead', 'dead', %s), ('done', 'done', %s), "
+        "('held', 'processing', %s), ('ready', 'seen', %s), ('seen', 'seen', %s))";
     char sqlite_text[512], postgres_text[512];
     snprintf(sqlite_text, sizeof(sqlite_text), INBOX, "boxcar_");
     snprintf(postgres_text, sizeof(postgres_text), INBOX, "");

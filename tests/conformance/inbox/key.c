@@ -226,7 +226,8 @@ static void messages_that_were_acked_together_are_still_known(void **state) {
         settlements[i] = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
     }
     boxcar_list_free(list);
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_INBOX, f->owner), BOXCAR_ACK, settlements, 4, NULL, &affected, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_INBOX, f->owner), BOXCAR_ACK, settlements, 4, NULL,
+                               &affected, &f->err));
     assert_int_equal(affected, 4);
     purge_messages(f);
     for (int i = 0; i < 4; i++)
@@ -243,11 +244,12 @@ static void program_that_knows_no_keys_leaves_the_end_in_them(void **state) {
     deliver_dead(f, "shop", "dead");
     deliver(f, "shop", "ready");
     boxcar_time before = database_now(f);
-    fixture_sql(f,
-                "delete from boxcar_message where work_id = (select first_id from boxcar_finished); "
-                "delete from boxcar_finished; create table dying as select work_id from boxcar_dead; "
-                "delete from boxcar_dead; delete from boxcar_message where work_id in (select work_id from dying)",
-                NULL);
+    fixture_sql(
+        f,
+        "delete from boxcar_message where work_id = (select first_id from boxcar_finished); "
+        "delete from boxcar_finished; create table dying as select work_id from boxcar_dead; "
+        "delete from boxcar_dead; delete from boxcar_message where work_id in (select work_id from dying)",
+        NULL);
     assert_state(f, "shop", "done", BOXCAR_INBOX_DONE);
     assert_state(f, "shop", "dead", BOXCAR_INBOX_DEAD);
     assert_true(receipt_of(f, "shop", "dead").is.ended_at >= before - 1000000); /* whole seconds */
@@ -283,9 +285,11 @@ static void keys_go_after_their_retention_but_not_before_their_message(void **st
 static void age_keys(struct fixture *f, const char *sqlite_condition, const char *postgres_condition) {
     char sqlite_text[200], postgres_text[200];
     snprintf(sqlite_text, sizeof(sqlite_text),
-             "update boxcar_inbox_key set last_seen_at = last_seen_at - 31 * 86400000000 where %s", sqlite_condition);
+             "update boxcar_inbox_key set last_seen_at = last_seen_at - 31 * 86400000000 where %s",
+             sqlite_condition);
     snprintf(postgres_text, sizeof(postgres_text),
-             "update inbox_key set last_seen_at = last_seen_at - interval '31 days' where %s", postgres_condition);
+             "update inbox_key set last_seen_at = last_seen_at - interval '31 days' where %s",
+             postgres_condition);
     fixture_sql(f, sqlite_text, postgres_text);
 }
 
@@ -305,13 +309,15 @@ static void key_that_is_mentioned_again_stays_longer(void **state) {
 /* In small batches, however many. */
 static void many_old_keys_go_in_one_round_of_upkeep(void **state) {
     struct fixture *f = *state;
-    fixture_sql(f,
-                "with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000) "
-                "insert into boxcar_inbox_key (source, external_id, state, seen_count, first_seen_at, last_seen_at) "
-                "select 'shop', i, 2 * (i % 2), 1, 0, 0 from n",
-                "insert into inbox_key (source, external_id, message_id, state, seen_count, first_seen_at, last_seen_at) "
-                "select 'shop', i, gen_random_uuid(), 2 * (i % 2), 1, now() - interval '1 year', "
-                "now() - interval '1 year' from generate_series(1, 5000) i");
+    fixture_sql(
+        f,
+        "with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000) "
+        "insert into boxcar_inbox_key (source, external_id, state, seen_count, first_seen_at, last_seen_at) "
+        "select 'shop', i, 2 * (i % 2), 1, 0, 0 from n",
+        "insert into inbox_key (source, external_id, message_id, state, seen_count, first_seen_at, "
+        "last_seen_at) "
+        "select 'shop', i, gen_random_uuid(), 2 * (i % 2), 1, now() - interval '1 year', "
+        "now() - interval '1 year' from generate_series(1, 5000) i");
     assert_int_equal(maintain_inbox(f).purged_keys, 5000);
     assert_int_equal(count_keys(f), 0);
 }

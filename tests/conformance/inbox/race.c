@@ -33,7 +33,8 @@ static const char *deliver_all(struct crew_member *member) {
         boxcar_enqueued results[PER_CALL];
         for (int i = 0; i < PER_CALL; i++)
             messages[i] = delivery("shop", keys->ids[key_at(member, step + i)], "p");
-        if (boxcar_enqueue_many(member->store, BOXCAR_INBOX, messages, PER_CALL, results, &member->err) != BOXCAR_OK)
+        if (boxcar_enqueue_many(member->store, BOXCAR_INBOX, messages, PER_CALL, results, &member->err) !=
+            BOXCAR_OK)
             return "enqueue";
         for (int i = 0; i < PER_CALL; i++) {
             atomic_fetch_add(&keys->stored[key_at(member, step + i)], !results[i].duplicate);
@@ -93,7 +94,8 @@ static const char *do_everything(struct crew_member *member) {
         bool answer = false;
         switch (member->number % 4) {
         case 0:
-            if (boxcar_inbox_already_processed(member->store, key, BOXCAR_NO_STR, &answer, NULL, &member->err))
+            if (boxcar_inbox_already_processed(member->store, key, BOXCAR_NO_STR, &answer, NULL,
+                                               &member->err))
                 return "ask";
             if (atomic_load(&keys->processed[at]) && !answer)
                 return "a key that was done is not done any more";
@@ -158,8 +160,9 @@ static const char *work_and_redeliver(struct crew_member *member) {
             boxcar_settlement settlement = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
             boxcar_work_id affected;
             size_t count = 0;
-            boxcar_status status =
-                boxcar_settle(member->store, CLAIMER(BOXCAR_INBOX, member->owner), m->work_id.value % 3 ? BOXCAR_ACK : BOXCAR_FAIL, &settlement, 1, &affected, &count, &member->err);
+            boxcar_status status = boxcar_settle(member->store, CLAIMER(BOXCAR_INBOX, member->owner),
+                                                 m->work_id.value % 3 ? BOXCAR_ACK : BOXCAR_FAIL, &settlement,
+                                                 1, &affected, &count, &member->err);
             if (status || count != 1)
                 return "settle";
         }

@@ -18,7 +18,8 @@ static boxcar_enqueued borrowed_deliver(struct fixture *f, struct borrowed *b, c
 static size_t borrowed_ack(struct fixture *f, struct borrowed *b, struct taken taken) {
     boxcar_settlement settlement = settlement_of(taken);
     size_t affected = 0;
-    ASSERT_OK(f, boxcar_settle(b->store, CLAIMER(BOXCAR_INBOX, f->owner), BOXCAR_ACK, &settlement, 1, NULL, &affected, &f->err));
+    ASSERT_OK(f, boxcar_settle(b->store, CLAIMER(BOXCAR_INBOX, f->owner), BOXCAR_ACK, &settlement, 1, NULL,
+                               &affected, &f->err));
     return affected;
 }
 

@@ -120,11 +120,14 @@ static void nil_ids_are_refused_everywhere(void **state) {
     bool counted = true;
     ASSERT_INVALID(f, "join_id", boxcar_join_attach(f->store, nil, &message, 1, NULL, &f->err));
     ASSERT_INVALID(f, "message_ids[1]", boxcar_join_attach(f->store, id, ids, 2, NULL, &f->err));
-    ASSERT_INVALID(f, "join_id", boxcar_join_report(f->store, nil, message, BOXCAR_MEMBER_COMPLETED, &counted, &f->err));
+    ASSERT_INVALID(f, "join_id",
+                   boxcar_join_report(f->store, nil, message, BOXCAR_MEMBER_COMPLETED, &counted, &f->err));
     ASSERT_INVALID(f, "message_id",
                    boxcar_join_report(f->store, id, no_message, BOXCAR_MEMBER_COMPLETED, &counted, &f->err));
-    ASSERT_INVALID(f, "join_id", boxcar_join_report(f->store, nil, message, BOXCAR_MEMBER_FAILED, &counted, &f->err));
-    ASSERT_INVALID(f, "message_id", boxcar_join_report(f->store, id, no_message, BOXCAR_MEMBER_FAILED, &counted, &f->err));
+    ASSERT_INVALID(f, "join_id",
+                   boxcar_join_report(f->store, nil, message, BOXCAR_MEMBER_FAILED, &counted, &f->err));
+    ASSERT_INVALID(f, "message_id",
+                   boxcar_join_report(f->store, id, no_message, BOXCAR_MEMBER_FAILED, &counted, &f->err));
     ASSERT_INVALID(f, "join_id", boxcar_join_cancel(f->store, nil, &f->err));
     ASSERT_INVALID(f, "join_id", boxcar_join_find(f->store, nil, &list, &f->err));
     ASSERT_INVALID(f, "join_id", boxcar_join_member_page(f->store, nil, no_message, 10, &members, &f->err));
@@ -145,8 +148,10 @@ static void unknown_joins_are_not_found_anywhere(void **state) {
     boxcar_join_member_list *members = NULL;
     boxcar_new_wait wait = new_wait(id);
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_join_attach(f->store, id, &message, 1, NULL, &f->err));
-    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_join_report(f->store, id, message, BOXCAR_MEMBER_COMPLETED, NULL, &f->err));
-    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_join_report(f->store, id, message, BOXCAR_MEMBER_FAILED, NULL, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND,
+                 boxcar_join_report(f->store, id, message, BOXCAR_MEMBER_COMPLETED, NULL, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND,
+                 boxcar_join_report(f->store, id, message, BOXCAR_MEMBER_FAILED, NULL, &f->err));
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_join_cancel(f->store, id, &f->err));
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_join_wait(f->store, &wait, NULL, &f->err));
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_join_find(f->store, id, &list, &f->err));
@@ -280,7 +285,9 @@ static void metadata_has_the_size_that_the_setting_allows(void **state) {
     assert_start_refused(f, &join, "metadata");
     join.metadata.len = MAX;
     start_this(f, &join);
-    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_outbox_join", "select count(*) from outbox_join"), 2);
+    assert_int_equal(
+        fixture_sql_number(f, "select count(*) from boxcar_outbox_join", "select count(*) from outbox_join"),
+        2);
 }
 
 static const struct CMUnitTest TESTS[] = {

@@ -62,7 +62,8 @@ static void settle_some(struct fixture *f, struct bulk *b, boxcar_settle_kind ho
     for (size_t i = first; i < end; i += step)
         b->settlements[count++] =
             settlement_of(b->taken[first + (end - 1 - first) / step * step - (i - first)]);
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), how, b->settlements, count, NULL, &affected, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), how, b->settlements, count, NULL,
+                               &affected, &f->err));
     assert_int_equal(affected, count);
 }
 

@@ -90,7 +90,9 @@ static void handlers_transaction_counts_its_step_and_adds_its_members_together(v
     struct runner *runner = runner_new(f);
     runner_handle(runner, "second");
     runner_handle(runner, "completed");
-    ASSERT_OK(f, boxcar_worker_handle(runner->worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("first"), fan_out_in_transaction, &stage), &f->err));
+    ASSERT_OK(f, boxcar_worker_handle(
+                     runner->worker,
+                     HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("first"), fan_out_in_transaction, &stage), &f->err));
     runner_drain(runner);
     assert_int_equal(stage.calls, 3);
     assert_join(f, first, BOXCAR_JOIN_COMPLETED, 2, 0);

@@ -120,7 +120,8 @@ static void upkeep_evaluates_waits_that_are_due(void **state) {
     boxcar_enqueued waits[3];
     for (int i = 0; i < 3; i++)
         waits[i] = enqueue_by_hand(f, ended, (enum spelling)i);
-    boxcar_enqueued waiting = enqueue_by_hand(f, open, PASCAL), lost = enqueue_by_hand(f, unknown_join(), SNAKE);
+    boxcar_enqueued waiting = enqueue_by_hand(f, open, PASCAL),
+                    lost = enqueue_by_hand(f, unknown_join(), SNAKE);
     boxcar_enqueued bad = enqueue(f, WAIT, "{\"JoinId\": 7}");
     maintain_joins(f); /* no claim has met them */
     for (int i = 0; i < 3; i++) {

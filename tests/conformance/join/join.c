@@ -118,7 +118,8 @@ static void id_without_a_message_is_accepted_and_resolved_by_its_enqueue(void **
     boxcar_new_message messages[2] = {new_message(STEP, "p"), new_message(STEP, "p")};
     messages[0].message_id.uuid = boxcar_uuid_new();
     messages[1].key = BOXCAR_STR("invoice 4711");
-    boxcar_message_id ids[2] = {messages[0].message_id, boxcar_message_id_of_topic_key(messages[1].topic, messages[1].key)};
+    boxcar_message_id ids[2] = {messages[0].message_id,
+                                boxcar_message_id_of_topic_key(messages[1].topic, messages[1].key)};
     for (int i = 0; i < 2; i++) {
         boxcar_attached attached = attach(f, id, ids[i]);
         assert_true(attached.is_new && !attached.message_exists);
@@ -193,10 +194,13 @@ static void enqueue_with_an_unknown_or_ended_join_enqueues_nothing(void **state)
     boxcar_enqueued enqueued[2];
     messages[0].join_id = open;
     messages[1].join_id = ended;
-    ASSERT_FAILS(f, BOXCAR_E_CONFLICT, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 2, enqueued, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_CONFLICT,
+                 boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 2, enqueued, &f->err));
     messages[1].join_id = unknown_join();
-    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 2, enqueued, &f->err));
-    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_enqueue(f->store, BOXCAR_OUTBOX, &messages[1], enqueued, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND,
+                 boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 2, enqueued, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND,
+                 boxcar_enqueue(f->store, BOXCAR_OUTBOX, &messages[1], enqueued, &f->err));
     assert_nothing_claimable(f);
     assert_int_equal(count_members(f, open, BOXCAR_MEMBER_PENDING), 0);
 }
@@ -241,7 +245,8 @@ static void report_by_hand_and_settlement_have_the_same_result(void **state) {
     take_steps(f, by_itself, taken, 2);
     assert_true(ack(f, f->owner, taken[0]));
     assert_true(bury(f, f->owner, taken[1], "no"));
-    boxcar_message_id ids[2] = {(boxcar_message_id){boxcar_uuid_new()}, (boxcar_message_id){boxcar_uuid_new()}};
+    boxcar_message_id ids[2] = {(boxcar_message_id){boxcar_uuid_new()},
+                                (boxcar_message_id){boxcar_uuid_new()}};
     ASSERT_OK(f, boxcar_join_attach(f->store, by_hand, ids, 2, NULL, &f->err));
     assert_true(report(f, by_hand, ids[0], BOXCAR_MEMBER_COMPLETED));
     assert_true(report(f, by_hand, ids[1], BOXCAR_MEMBER_FAILED));
@@ -257,12 +262,15 @@ static void report_needs_a_member_and_a_pending_join(void **state) {
     bool counted = true;
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND,
                  boxcar_join_report(f->store, unknown, member, BOXCAR_MEMBER_COMPLETED, &counted, &f->err));
-    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_join_report(f->store, id, member, BOXCAR_MEMBER_FAILED, &counted, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND,
+                 boxcar_join_report(f->store, id, member, BOXCAR_MEMBER_FAILED, &counted, &f->err));
     attach(f, id, member);
     attach(f, id, late);
     assert_true(report(f, id, member, BOXCAR_MEMBER_COMPLETED));
-    ASSERT_FAILS(f, BOXCAR_E_CONFLICT, boxcar_join_report(f->store, id, late, BOXCAR_MEMBER_COMPLETED, &counted, &f->err));
-    ASSERT_FAILS(f, BOXCAR_E_CONFLICT, boxcar_join_report(f->store, id, late, BOXCAR_MEMBER_FAILED, NULL, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_CONFLICT,
+                 boxcar_join_report(f->store, id, late, BOXCAR_MEMBER_COMPLETED, &counted, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_CONFLICT,
+                 boxcar_join_report(f->store, id, late, BOXCAR_MEMBER_FAILED, NULL, &f->err));
     assert_false(report(f, id, member, BOXCAR_MEMBER_FAILED)); /* has its outcome: no conflict */
     assert_member(f, id, late, BOXCAR_MEMBER_PENDING);
     assert_join(f, id, BOXCAR_JOIN_COMPLETED, 1, 0);

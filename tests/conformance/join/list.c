@@ -168,7 +168,8 @@ static void members_are_listed_by_message_id_in_pages(void **state) {
         ASSERT_OK(f, boxcar_join_member_page(f->store, id, after, 10, &list, &f->err));
         for (size_t i = 0; i < list->count; i++, count++) {
             const boxcar_join_member *member = list->items[i];
-            assert_true(memcmp(member->message_id.uuid.bytes, after.uuid.bytes, sizeof(after.uuid.bytes)) > 0);
+            assert_true(memcmp(member->message_id.uuid.bytes, after.uuid.bytes, sizeof(after.uuid.bytes)) >
+                        0);
             after = member->message_id;
         }
     } while (list->count > 0);

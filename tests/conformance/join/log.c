@@ -1,5 +1,5 @@
-/* What the log says of joins that end: one record for each, by the process that ended it, and none for an end that
- * was taken back. */
+/* What the log says of joins that end: one record for each, by the process that ended it, and none for an end
+ * that was taken back. */
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -44,8 +44,8 @@ struct handler {
     _Atomic int calls;
 };
 
-static boxcar_status end_join(const struct handler *handler, boxcar_store *store, boxcar_message_id message_id,
-                              boxcar_error *err) {
+static boxcar_status end_join(const struct handler *handler, boxcar_store *store,
+                              boxcar_message_id message_id, boxcar_error *err) {
     switch (handler->way) {
     case BY_REPORT:
         return boxcar_join_report(store, handler->id, message_id, BOXCAR_MEMBER_COMPLETED, NULL, err);
@@ -77,7 +77,8 @@ static void run_handler(struct fixture *f, struct log_capture *captured, struct 
     struct runner *runner = runner_new(f);
     log_capture_attach(captured, &runner->store);
     runner_handle(runner, "unused");
-    ASSERT_OK(f, boxcar_worker_handle(runner->worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR(STEP), handle, handler), &f->err));
+    ASSERT_OK(f, boxcar_worker_handle(runner->worker,
+                                      HANDLER(BOXCAR_OUTBOX, BOXCAR_STR(STEP), handle, handler), &f->err));
     runner_drain(runner);
     runner_free(runner);
     assert_int_equal(handler->calls, handler->is_retried ? 2 : 1);
@@ -133,7 +134,9 @@ static void end_that_is_rolled_back_is_not_logged(void **state) {
     enqueue(f, STEP, "p");
     log_capture_attach(captured, &runner->store);
     runner_handle(runner, "unused");
-    ASSERT_OK(f, boxcar_worker_handle(runner->worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR(STEP), cancel_and_fail, &handler), &f->err));
+    ASSERT_OK(f, boxcar_worker_handle(runner->worker,
+                                      HANDLER(BOXCAR_OUTBOX, BOXCAR_STR(STEP), cancel_and_fail, &handler),
+                                      &f->err));
     runner_drain(runner);
     runner_free(runner);
     assert_int_equal(handler.calls, 1);

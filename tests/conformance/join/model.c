@@ -89,8 +89,8 @@ static int index_of(const struct model *m, boxcar_message_id id) {
 static void compare_members(struct model *m, const struct model_join *join) {
     boxcar_join_member_list *list = NULL;
     size_t wanted = 0;
-    ASSERT_OK(m->f, boxcar_join_member_page(m->f->store, join->id, (boxcar_message_id){0}, MESSAGES + 1, &list,
-                                        &m->f->err));
+    ASSERT_OK(m->f, boxcar_join_member_page(m->f->store, join->id, (boxcar_message_id){0}, MESSAGES + 1,
+                                            &list, &m->f->err));
     for (int i = 0; i < MESSAGES; i++)
         wanted += join->members[i] != NO_MEMBER;
     for (size_t i = 0; i < list->count; i++) {
@@ -145,7 +145,8 @@ static void enqueue_some(struct model *m) {
             new.join_id = join->id;
         left--;
         if (join && join->status != BOXCAR_JOIN_PENDING) {
-            ASSERT_FAILS(m->f, BOXCAR_E_CONFLICT, boxcar_enqueue(m->f->store, BOXCAR_OUTBOX, &new, &enqueued, &m->f->err));
+            ASSERT_FAILS(m->f, BOXCAR_E_CONFLICT,
+                         boxcar_enqueue(m->f->store, BOXCAR_OUTBOX, &new, &enqueued, &m->f->err));
             continue;
         }
         message->work_id = enqueue_message(m->f, &new).work_id;
@@ -200,7 +201,8 @@ static void settle_some(struct model *m) {
     }
     boxcar_list_free(list);
     for (int how = 0; how < 4; how++)
-        batch.parts[BOXCAR_OUTBOX].settle[ORDER[how]] = (boxcar_settlement_list){settlements[how], counts[how]};
+        batch.parts[BOXCAR_OUTBOX].settle[ORDER[how]] =
+            (boxcar_settlement_list){settlements[how], counts[how]};
     boxcar_result_free(send_batch(m->f, &batch));
     for (int how = 0; how < 4; how++) {
         qsort(settled[how], counts[how], sizeof(settled[how][0]), by_work_id);
@@ -312,8 +314,8 @@ static void joins_follow_the_rules_wherever_chance_leads(void **state) {
     for (m->walk = 0; m->walk < WALKS; m->walk++) {
         m->chance = 4711u * (unsigned)(m->walk + 1);
         for (int i = 0; i < MESSAGES; i++)
-            m->messages[i] =
-                (struct model_message){.id = (boxcar_message_id){boxcar_uuid_new()}, .fragile = draw(m, 3) == 0};
+            m->messages[i] = (struct model_message){.id = (boxcar_message_id){boxcar_uuid_new()},
+                                                    .fragile = draw(m, 3) == 0};
         for (int k = 0; k < JOINS; k++)
             start_one(m, k);
         for (m->step = 0; m->step < STEPS; m->step++) {

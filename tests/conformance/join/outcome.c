@@ -11,7 +11,7 @@ static void assert_outcomes(struct fixture *f, boxcar_join_id join_id, const str
     boxcar_join_member_list *list = NULL;
     char outcomes[STEPS + 1] = "";
     ASSERT_OK(f, boxcar_join_member_page(f->store, join_id, (boxcar_message_id){0}, BOXCAR_LIST_LIMIT_MAX,
-                                     &list, &f->err));
+                                         &list, &f->err));
     for (size_t i = 0; i < strlen(wanted); i++) {
         outcomes[i] = '-';
         for (size_t k = 0; k < list->count; k++) {

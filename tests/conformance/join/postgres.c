@@ -112,15 +112,16 @@ static void whole_join_lives_in_plain_sql(void **state) {
     PQfinish(conn);
 }
 
-/* A join of one step, which WORKER holds, with waits of this payload, whatever is there already: as from before the
- * payload was checked. */
+/* A join of one step, which WORKER holds, with waits of this payload, whatever is there already: as from
+ * before the payload was checked. */
 static int64_t start_with_waits(PGconn *conn, int waits, const char *payload) {
     char join[64];
     pg_text(conn, "select join_start(1)", join);
     pg_exec(conn, "select enqueue('" STEP "', 'p', join_id => '%s')", join);
     pg_exec(conn, "select join_wait('%s', true, 'next', 'p') from generate_series(1, %d)", join, waits);
-    pg_exec(conn, "update message set payload = %s from (select '%s'::text as id) j where topic = 'join.wait'", payload,
-            join);
+    pg_exec(conn,
+            "update message set payload = %s from (select '%s'::text as id) j where topic = 'join.wait'",
+            payload, join);
     return pg_number(conn, "select work_id from outbox_claim(" WORKER ", '1 minute', 1, '{" STEP "}')");
 }
 
@@ -128,13 +129,16 @@ static int64_t start_with_waits(PGconn *conn, int waits, const char *payload) {
 static void wait_that_cannot_be_read_stops_nobody(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
-    int64_t step = start_with_waits(conn, 1, "'{\"join_id\":\"' || j.id || '\",\"on_complete_topic\":\"n\",\"j\":[' || "
-                                             "repeat('1,', 17000000) || '1]}'");
+    int64_t step =
+        start_with_waits(conn, 1,
+                         "'{\"join_id\":\"' || j.id || '\",\"on_complete_topic\":\"n\",\"j\":[' || "
+                         "repeat('1,', 17000000) || '1]}'");
     assert_int_equal(ack_in_sql(conn, step), 1);
     assert_int_equal(pg_number(conn, "select count(*) from outbox_join where status = 'completed'"), 1);
     pg_exec(conn, "select _evaluate_due_waits(1000)");
     assert_int_equal(pg_number(conn, "select count(*) from dead_letter where topic = 'join.wait' "
-                                     "and last_error = 'the payload of a wait must be a JSON object'"), 1);
+                                     "and last_error = 'the payload of a wait must be a JSON object'"),
+                     1);
     PQfinish(conn);
 }
 
@@ -142,33 +146,38 @@ static void wait_that_cannot_be_read_stops_nobody(void **state) {
 static void large_waits_are_evaluated_a_few_at_a_time(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
-    int64_t step = start_with_waits(conn, 3, "jsonb_build_object('join_id', j.id, 'on_complete_topic', 'next', "
-                                             "'on_complete_payload', repeat('x', 9000000))::text");
+    int64_t step = start_with_waits(conn, 3,
+                                    "jsonb_build_object('join_id', j.id, 'on_complete_topic', 'next', "
+                                    "'on_complete_payload', repeat('x', 9000000))::text");
     assert_int_equal(ack_in_sql(conn, step), 1);
     assert_int_equal(pg_number(conn, "select count(*) from outbox where topic = 'next'"), 2);
     pg_exec(conn, "select _evaluate_due_waits(1000)");
     assert_int_equal(pg_number(conn, "select count(*) from outbox where topic = 'next' "
-                                     "and octet_length(payload) = 9000000"), 3);
+                                     "and octet_length(payload) = 9000000"),
+                     3);
     PQfinish(conn);
 }
 
-/* A wait that nobody has claimed, and somebody's open transaction holds it when upkeep comes past. Nor does upkeep keep the
- * claimers' turn in a transaction that goes on. BX-044, BX-020 */
+/* A wait that nobody has claimed, and somebody's open transaction holds it when upkeep comes past. Nor does
+ * upkeep keep the claimers' turn in a transaction that goes on. BX-044, BX-020 */
 static void wait_that_is_held_is_evaluated_when_it_is_free(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f), *holder = fixture_connect(f);
     char join[64];
     pg_text(conn, "select join_start(1)", join);
     pg_exec(conn, "select join_cancel('%s')", join);
-    pg_exec(conn, "select enqueue('join.wait', jsonb_build_object('join_id', '%s', 'on_complete_topic', 'next', "
-                  "'on_fail_topic', 'next')::text)", join);
+    pg_exec(conn,
+            "select enqueue('join.wait', jsonb_build_object('join_id', '%s', 'on_complete_topic', 'next', "
+            "'on_fail_topic', 'next')::text)",
+            join);
     pg_exec(holder, "begin; select from message where topic = 'join.wait' for update");
     for (int i = 0; i < 3; i++)
         pg_exec(conn, "select _evaluate_due_waits(1000)");
     assert_int_equal(pg_number(conn, "select count(*) from outbox where topic = 'next'"), 0);
     pg_exec(holder, "commit");
     pg_exec(holder, "begin; select enqueue('work', 'p'); select _evaluate_due_waits(1000)");
-    assert_int_equal(pg_number(conn, "select count(*) from pg_locks where relation = 'outbox_turn'::regclass"), 0);
+    assert_int_equal(
+        pg_number(conn, "select count(*) from pg_locks where relation = 'outbox_turn'::regclass"), 0);
     pg_exec(holder, "commit");
     for (int i = 0; i < 3; i++)
         pg_exec(conn, "select _evaluate_due_waits(1000)");
@@ -177,14 +186,16 @@ static void wait_that_is_held_is_evaluated_when_it_is_free(void **state) {
     PQfinish(conn);
 }
 
-/* While claims come past messages, upkeep leaves them alone, since a claim will come past the wait. If they stop, it goes on. BX-044 */
+/* While claims come past messages, upkeep leaves them alone, since a claim will come past the wait. If they
+ * stop, it goes on. BX-044 */
 static void upkeep_passes_messages_of_others_only_if_nobody_claims(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
     static const char beyond[] = "select count(*) from message m, _frontier(0::smallint, 0::smallint) f "
                                  "where (m.xid, m.work_id) > (f.position_xid, f.position_id)";
     pg_exec(conn, "select enqueue('work', 'p') from generate_series(1, 20000)");
-    assert_int_equal(pg_number(conn, "select count(*) from outbox_claim(" WORKER ", '1 minute', 1, alone => true)"), 1);
+    assert_int_equal(
+        pg_number(conn, "select count(*) from outbox_claim(" WORKER ", '1 minute', 1, alone => true)"), 1);
     int64_t left = pg_number(conn, beyond);
     assert_in_range(left, 8000, 20000);
     assert_int_equal(pg_number(conn, "select evaluated from _evaluate_due_waits(1000)"), 0);
@@ -205,7 +216,8 @@ static void wait_with_a_long_correlation_id_is_a_dead_letter(void **state) {
     assert_int_equal(ack_in_sql(conn, step), 1);
     assert_int_equal(pg_number(conn, "select count(*) from outbox_join where status = 'completed'"), 1);
     assert_int_equal(pg_number(conn, "select count(*) from dead_letter where topic = 'join.wait' "
-                                     "and last_error like 'the correlation id of a wait is longer%%'"), 1);
+                                     "and last_error like 'the correlation id of a wait is longer%%'"),
+                     1);
     PQfinish(conn);
 }
 
@@ -213,12 +225,17 @@ static void wait_with_a_long_correlation_id_is_a_dead_letter(void **state) {
 static void wait_that_cannot_be_read_is_refused(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
-    static const char *const BAD[] = {"null::text", "'['", "'{}'", "'{\"join_id\":\"' || j || '\"}'",
-                                      "'{\"join_id\":\"' || gen_random_uuid() || '\",\"on_complete_topic\":\"n\"}'",
-                                      "'{\"join_id\":\"' || j || '\",\"on_complete_topic\":\"n\",\"j\":[' || "
-                                      "repeat('1,', 17000000) || '1]}'"};
+    static const char *const BAD[] = {
+        "null::text",
+        "'['",
+        "'{}'",
+        "'{\"join_id\":\"' || j || '\"}'",
+        "'{\"join_id\":\"' || gen_random_uuid() || '\",\"on_complete_topic\":\"n\"}'",
+        "'{\"join_id\":\"' || j || '\",\"on_complete_topic\":\"n\",\"j\":[' || "
+        "repeat('1,', 17000000) || '1]}'"};
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++)
-        pg_fails(conn, "BX001", "select _join_wait(j, gen_random_uuid(), %s, null, 5) from join_start(1) j", BAD[i]);
+        pg_fails(conn, "BX001", "select _join_wait(j, gen_random_uuid(), %s, null, 5) from join_start(1) j",
+                 BAD[i]);
     PQfinish(conn);
 }
 
@@ -245,8 +262,8 @@ static void joins_in_sql_belong_to_the_callers_transaction(void **state) {
     PQfinish(conn);
 }
 
-/* BX-011, JOIN-051: as in C and in the program. What follows a failure is a topic or nothing, and what follows a success
- * has a payload, which may be empty; a wait that says otherwise is not enqueued. */
+/* BX-011, JOIN-051: as in C and in the program. What follows a failure is a topic or nothing, and what
+ * follows a success has a payload, which may be empty; a wait that says otherwise is not enqueued. */
 static void wait_says_what_follows(void **state) {
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);

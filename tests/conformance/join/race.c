@@ -16,16 +16,20 @@ static const char *end_every_member(struct crew_member *member) {
         boxcar_status status;
         switch (member->number % 4) {
         case 0:
-            status = boxcar_join_report(member->store, race->joins[0], race->ids[i], BOXCAR_MEMBER_COMPLETED, &counted, &member->err);
+            status = boxcar_join_report(member->store, race->joins[0], race->ids[i], BOXCAR_MEMBER_COMPLETED,
+                                        &counted, &member->err);
             break;
         case 1:
-            status = boxcar_join_report(member->store, race->joins[0], race->ids[i], BOXCAR_MEMBER_FAILED, &counted, &member->err);
+            status = boxcar_join_report(member->store, race->joins[0], race->ids[i], BOXCAR_MEMBER_FAILED,
+                                        &counted, &member->err);
             break;
         case 2:
-            status = boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, race->owner), BOXCAR_ACK, &settlement, 1, NULL, &affected, &member->err);
+            status = boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, race->owner), BOXCAR_ACK,
+                                   &settlement, 1, NULL, &affected, &member->err);
             break;
         default:
-            status = boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, race->owner), BOXCAR_FAIL, &settlement, 1, NULL, &affected, &member->err);
+            status = boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, race->owner), BOXCAR_FAIL,
+                                   &settlement, 1, NULL, &affected, &member->err);
         }
         if (status != BOXCAR_OK)
             return "report or settle";
@@ -74,7 +78,9 @@ static const char *settle_overlapping(struct crew_member *member) {
             int own = member->number % 2 ? OWN - 1 - start - i : start + i;
             settlements[i] = settlement_of(race->taken[own * RACE_HANDS + member->number]);
         }
-        boxcar_status status = boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, race->owner), member->number % 3 ? BOXCAR_ACK : BOXCAR_FAIL, settlements, CALL, NULL, &affected, &member->err);
+        boxcar_status status = boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, race->owner),
+                                             member->number % 3 ? BOXCAR_ACK : BOXCAR_FAIL, settlements, CALL,
+                                             NULL, &affected, &member->err);
         if (status != BOXCAR_OK)
             return "settle";
         atomic_fetch_add(&race->done, (int)affected);
@@ -117,7 +123,8 @@ static const char *ack_or_look(struct crew_member *member) {
     for (int i = member->number; i < RACE_MESSAGES && member->number < 7; i += 7) {
         boxcar_settlement settlement = settlement_of(race->taken[i]);
         boxcar_settle_kind how = i % 5 ? BOXCAR_ACK : BOXCAR_FAIL;
-        if (boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, race->owner), how, &settlement, 1, NULL, NULL, &member->err) != BOXCAR_OK)
+        if (boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, race->owner), how, &settlement, 1, NULL, NULL,
+                          &member->err) != BOXCAR_OK)
             return "settle";
         atomic_fetch_add(&race->done, 1);
     }

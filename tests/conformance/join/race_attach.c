@@ -12,7 +12,8 @@ static const char *attach_or_ack(struct crew_member *member) {
         boxcar_status status =
             member->number % 2
                 ? boxcar_join_attach(member->store, race->joins[0], &race->ids[n], 1, NULL, &member->err)
-                : boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, race->owner), BOXCAR_ACK, &settlement, 1, NULL, NULL, &member->err);
+                : boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, race->owner), BOXCAR_ACK, &settlement,
+                                1, NULL, NULL, &member->err);
         if (status != BOXCAR_OK)
             return "attach or ack";
     }
@@ -38,10 +39,10 @@ static const char *attach_or_enqueue(struct crew_member *member) {
     for (int n = 0; n < 64; n++) {
         boxcar_new_message message = new_message(STEP, "p");
         message.message_id = race->ids[n];
-        boxcar_status status = member->number % 2
-                                   ? boxcar_join_attach(member->store, race->joins[member->number / 2],
-                                                        &race->ids[n], 1, NULL, &member->err)
-                                   : boxcar_enqueue(member->store, BOXCAR_OUTBOX, &message, NULL, &member->err);
+        boxcar_status status =
+            member->number % 2 ? boxcar_join_attach(member->store, race->joins[member->number / 2],
+                                                    &race->ids[n], 1, NULL, &member->err)
+                               : boxcar_enqueue(member->store, BOXCAR_OUTBOX, &message, NULL, &member->err);
         if (status != BOXCAR_OK)
             return "attach or enqueue";
     }
@@ -101,8 +102,8 @@ static const char *produce_or_consume(struct crew_member *member) {
             settlements[i] = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
         }
         boxcar_list_free(list);
-        if (boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, member->owner), BOXCAR_ACK, settlements, count, NULL, &affected, &member->err) !=
-            BOXCAR_OK)
+        if (boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, member->owner), BOXCAR_ACK, settlements,
+                          count, NULL, &affected, &member->err) != BOXCAR_OK)
             return "ack";
         atomic_fetch_add(&race->done, (int)affected);
         if (tries > 20000)

@@ -12,7 +12,8 @@ static const char *ack_cancel_or_maintain(struct crew_member *member) {
         boxcar_settlement settlement = settlement_of(race->taken[i]);
         boxcar_status status = BOXCAR_OK;
         if (member->number == 0)
-            status = boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, race->owner), BOXCAR_ACK, &settlement, 1, NULL, NULL, &member->err);
+            status = boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, race->owner), BOXCAR_ACK,
+                                   &settlement, 1, NULL, NULL, &member->err);
         else if (member->number == 1)
             status = boxcar_join_cancel(member->store, race->joins[i], &member->err);
         else
@@ -88,7 +89,9 @@ static const char *end_or_evaluate(struct crew_member *member) {
         else if (i % 3 == 2)
             status = boxcar_join_cancel(member->store, race->joins[i], &member->err);
         else
-            status = boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, race->owner), i % 3 ? BOXCAR_FAIL : BOXCAR_ACK, &settlement, 1, NULL, NULL, &member->err);
+            status =
+                boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, race->owner),
+                              i % 3 ? BOXCAR_FAIL : BOXCAR_ACK, &settlement, 1, NULL, NULL, &member->err);
         if (status != BOXCAR_OK)
             return "end or evaluate";
         if (member->number == 0)

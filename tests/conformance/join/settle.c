@@ -206,7 +206,8 @@ static void join_of_twenty_thousand_members_is_counted_and_removed(void **state)
             const boxcar_message *m = list->items[(size_t)i];
             settlements[i] = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
         }
-        ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements, CALL, NULL, &affected, &f->err));
+        ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements, CALL,
+                                   NULL, &affected, &f->err));
         assert_int_equal(affected, CALL);
         assert_int_equal(join_of(f, id).completed_steps, (k + 1) * CALL);
         boxcar_list_free(list);

@@ -279,8 +279,8 @@ static void handler_for_the_topic_of_waits_is_refused(void **state) {
         struct runner *runner = runner_new(f);
         set_setting(f, "join_wait_topic", TOPICS[i]);
         runner_handle(runner, STEP);
-        boxcar_status status =
-            boxcar_worker_handle(runner->worker, HANDLER_DISCARD(BOXCAR_OUTBOX, boxcar_str_of(TOPICS[i])), &f->err);
+        boxcar_status status = boxcar_worker_handle(
+            runner->worker, HANDLER_DISCARD(BOXCAR_OUTBOX, boxcar_str_of(TOPICS[i])), &f->err);
         if (status == BOXCAR_OK) /* it may not know the setting before it runs */
             status = boxcar_worker_run(runner->worker, &f->err);
         assert_string_equal(boxcar_status_name(status), "conflict");

@@ -29,7 +29,8 @@ static void wait_for_a_pending_join_is_put_off_and_spends_no_attempt(void **stat
 }
 
 /* Claims the wait, and nothing else, by its topic, as soon as it is due. */
-static struct taken take_when_due(struct fixture *f, boxcar_owner owner, boxcar_work_id wanted, int64_t lease_ms) {
+static struct taken take_when_due(struct fixture *f, boxcar_owner owner, boxcar_work_id wanted,
+                                  int64_t lease_ms) {
     boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_str topic = BOXCAR_STR(WAIT);
     boxcar_message_list *list = NULL;

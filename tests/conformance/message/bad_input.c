@@ -86,10 +86,12 @@ static void payload_and_headers_have_the_size_that_the_settings_allow(void **sta
     event.type = BOXCAR_STR("T");
     event.payload = boxcar_str_of(too_large);
     boxcar_appended appended = BOXCAR_APPENDED_INIT;
-    ASSERT_INVALID(f, "payload",
-                   boxcar_event_append(f->store, BOXCAR_STR("s"), BOXCAR_ANY_VERSION, &event, 1, &appended, &f->err));
+    ASSERT_INVALID(
+        f, "payload",
+        boxcar_event_append(f->store, BOXCAR_STR("s"), BOXCAR_ANY_VERSION, &event, 1, &appended, &f->err));
     event.payload = boxcar_str_of(payload);
-    ASSERT_OK(f, boxcar_event_append(f->store, BOXCAR_STR("s"), BOXCAR_ANY_VERSION, &event, 1, &appended, &f->err));
+    ASSERT_OK(
+        f, boxcar_event_append(f->store, BOXCAR_STR("s"), BOXCAR_ANY_VERSION, &event, 1, &appended, &f->err));
     free(payload);
     free(too_large);
     free(headers);
@@ -193,8 +195,7 @@ static void key_must_not_be_empty_too_long_or_beside_an_id(void **state) {
     free(too_long);
 }
 
-static void assert_claim_refused(struct fixture *f, const boxcar_claimer *options,
-                                 const char *argument) {
+static void assert_claim_refused(struct fixture *f, const boxcar_claimer *options, const char *argument) {
     boxcar_message_list *list = NULL;
     ASSERT_INVALID(f, argument, boxcar_claim(f->store, options, &list, &f->err));
     assert_null(list);
@@ -257,26 +258,36 @@ static void settlements_must_name_messages_and_sensible_delays(void **state) {
         size_t count = 99;
         list[1].work_id.value = 0;
         ASSERT_INVALID(f, "settlements[1].work_id",
-                       boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), HOW[i], list, 2, NULL, &count, &f->err));
+                       boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), HOW[i], list, 2, NULL,
+                                     &count, &f->err));
         list[1] = good;
         list[1].epoch.value = -1;
-        ASSERT_INVALID(f, "settlements[1].epoch", boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), HOW[i], list, 2, NULL, &count, &f->err));
+        ASSERT_INVALID(f, "settlements[1].epoch",
+                       boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), HOW[i], list, 2, NULL,
+                                     &count, &f->err));
         list[1] = good;
         list[1].delay_ms = BOXCAR_DELAY_MS_MAX + 1;
         ASSERT_INVALID(f, "settlements[1].delay_ms",
-                       boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), HOW[i], list, 2, NULL, &count, &f->err));
+                       boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), HOW[i], list, 2, NULL,
+                                     &count, &f->err));
         list[1] = good;
         list[1].error = (boxcar_str){"a\0b", 3};
-        ASSERT_INVALID(f, "settlements[1].error", boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), HOW[i], list, 2, NULL, &count, &f->err));
+        ASSERT_INVALID(f, "settlements[1].error",
+                       boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), HOW[i], list, 2, NULL,
+                                     &count, &f->err));
         boxcar_owner nobody = {0};
-        ASSERT_INVALID(f, "owner",
-                       boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, nobody), HOW[i], &good, 1, NULL, &count, &f->err));
+        ASSERT_INVALID(
+            f, "owner",
+            boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, nobody), HOW[i], &good, 1, NULL, &count, &f->err));
         assert_int_equal(count, 99);
     }
     boxcar_settlement settlement = settlement_of(taken);
-    ASSERT_INVALID(f, "lease_ms", boxcar_settle(f->store, CLAIMER_FOR(BOXCAR_OUTBOX, f->owner, 0), BOXCAR_RENEW, &settlement, 1, NULL, NULL, &f->err));
     ASSERT_INVALID(f, "lease_ms",
-                   boxcar_settle(f->store, CLAIMER_FOR(BOXCAR_OUTBOX, f->owner, INT64_C(1) << 31), BOXCAR_RENEW, &settlement, 1, NULL, NULL, &f->err));
+                   boxcar_settle(f->store, CLAIMER_FOR(BOXCAR_OUTBOX, f->owner, 0), BOXCAR_RENEW, &settlement,
+                                 1, NULL, NULL, &f->err));
+    ASSERT_INVALID(f, "lease_ms",
+                   boxcar_settle(f->store, CLAIMER_FOR(BOXCAR_OUTBOX, f->owner, INT64_C(1) << 31),
+                                 BOXCAR_RENEW, &settlement, 1, NULL, NULL, &f->err));
     assert_status(f, taken.work_id, BOXCAR_IN_PROGRESS);
     assert_int_equal(retry_count_of(f, taken.work_id), 0);
 }

@@ -1,4 +1,5 @@
-/* A batch with both parts filled: one transaction, one round trip, each box by itself. BX-065, design 1 and 5 */
+/* A batch with both parts filled: one transaction, one round trip, each box by itself. BX-065, design 1 and 5
+ */
 #include <string.h>
 
 #include "borrow.h"
@@ -72,7 +73,8 @@ static void one_batch_enqueues_settles_and_claims_in_both_boxes(void **state) {
     for (int box = 0; box < BOXES; box++) {
         assert_int_equal(result->settled[box][BOXCAR_ACK].count, 1);
         assert_int_equal(result->settled[box][BOXCAR_ACK].items[0].value, held[box].work_id.value);
-        assert_int_equal(look(result->claimed[box])->work_id.value, result->enqueued[box].items[0]->work_id.value);
+        assert_int_equal(look(result->claimed[box])->work_id.value,
+                         result->enqueued[box].items[0]->work_id.value);
         assert_int_equal(status_in(f, (boxcar_box)box, held[box].work_id), BOXCAR_DONE);
     }
     boxcar_result_free(result);
@@ -82,7 +84,7 @@ static void one_batch_enqueues_settles_and_claims_in_both_boxes(void **state) {
 static void settlement_in_the_wrong_box_changes_nothing(void **state) {
     struct fixture *f = *state;
     static const boxcar_settle_kind KINDS[] = {BOXCAR_ACK, BOXCAR_ABANDON, BOXCAR_DEFER, BOXCAR_FAIL,
-                                             BOXCAR_RENEW};
+                                               BOXCAR_RENEW};
     for (int box = 0; box < BOXES; box++) {
         boxcar_box other = box == BOXCAR_OUTBOX ? BOXCAR_INBOX : BOXCAR_OUTBOX;
         boxcar_work_id id = put_into(f, (boxcar_box)box, "t", "x", NULL);
@@ -142,7 +144,8 @@ static void batch_that_fails_in_one_box_changes_nothing_in_the_other(void **stat
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_process(f->store, &batch.request, &result, &f->err));
     assert_null(result);
     assert_int_equal(status_in(f, BOXCAR_INBOX, in.work_id), BOXCAR_IN_PROGRESS);
-    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_inbox_receipt where external_id = '1'",
+    assert_int_equal(fixture_sql_number(f,
+                                        "select count(*) from boxcar_inbox_receipt where external_id = '1'",
                                         "select count(*) from inbox_receipt where external_id = '1'"),
                      0);
 }
@@ -153,7 +156,8 @@ static void steps_in_both_boxes_count_together(void **state) {
     boxcar_join_id id = start_join(f, 2);
     boxcar_new_message message = new_message("in", "x");
     come_from(&message, "1");
-    boxcar_message_id in_id = boxcar_inbox_message_id((boxcar_inbox_key){message.source, message.external_id});
+    boxcar_message_id in_id =
+        boxcar_inbox_message_id((boxcar_inbox_key){message.source, message.external_id});
     ASSERT_OK(f, boxcar_join_attach(f->store, id, &in_id, 1, NULL, &f->err)); /* before it is there */
     boxcar_enqueued put;
     ASSERT_OK(f, boxcar_enqueue(f->store, BOXCAR_INBOX, &message, &put, &f->err));

@@ -83,8 +83,8 @@ static const char *produce_or_consume(struct crew_member *member) {
             const boxcar_message *m = list->items[i];
             boxcar_settlement settlement = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
             size_t affected = 0;
-            if (boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, member->owner), BOXCAR_ACK, &settlement, 1, NULL, &affected, &member->err) !=
-                BOXCAR_OK)
+            if (boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, member->owner), BOXCAR_ACK, &settlement,
+                              1, NULL, &affected, &member->err) != BOXCAR_OK)
                 return "ack";
             if (affected != 1 || !enter(ledger, m->work_id))
                 return "done twice";
@@ -130,7 +130,8 @@ static int work_as_process(const struct fixture *f) {
         }
         boxcar_list_free(list);
         quiet = count == 0 ? quiet + 1 : 0;
-        if (boxcar_settle(me.store, CLAIMER(BOXCAR_OUTBOX, me.owner), BOXCAR_ACK, settlements, count, NULL, &affected, &me.err) != BOXCAR_OK)
+        if (boxcar_settle(me.store, CLAIMER(BOXCAR_OUTBOX, me.owner), BOXCAR_ACK, settlements, count, NULL,
+                          &affected, &me.err) != BOXCAR_OK)
             return 4;
         if (affected != count)
             return 5;
@@ -177,8 +178,8 @@ static const char *settle_in_own_order(struct crew_member *member) {
             settlements[i] = settlement_of(work->taken[start + (member->number % 2 ? i : 49 - i)]);
             settlements[i].delay_ms = 3600000;
         }
-        if (boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, work->owner), HOW[member->number], settlements, 50, NULL, &affected, &member->err) !=
-            BOXCAR_OK)
+        if (boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, work->owner), HOW[member->number],
+                          settlements, 50, NULL, &affected, &member->err) != BOXCAR_OK)
             return "settle";
         atomic_fetch_add(&work->affected, (int)affected);
     }
@@ -207,8 +208,12 @@ static const char *renew_or_ack(struct crew_member *member) {
         struct taken taken = work->taken[member->number % 2 ? i : 99 - i];
         boxcar_settlement settlement = settlement_of(taken);
         size_t affected = 0;
-        boxcar_status status = member->number < 2 ? boxcar_settle(member->store, CLAIMER_FOR(BOXCAR_OUTBOX, work->owner, 120000 + i * 1000), BOXCAR_RENEW, &settlement, 1, NULL, NULL, &member->err)
-                                                  : boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, work->owner), BOXCAR_ACK, &settlement, 1, NULL, &affected, &member->err);
+        boxcar_status status =
+            member->number < 2
+                ? boxcar_settle(member->store, CLAIMER_FOR(BOXCAR_OUTBOX, work->owner, 120000 + i * 1000),
+                                BOXCAR_RENEW, &settlement, 1, NULL, NULL, &member->err)
+                : boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, work->owner), BOXCAR_ACK, &settlement,
+                                1, NULL, &affected, &member->err);
         if (status != BOXCAR_OK)
             return "renew or ack";
         atomic_fetch_add(&work->affected, (int)affected);
@@ -328,7 +333,8 @@ static const char *ack_watched(struct crew_member *member, const boxcar_message_
         boxcar_settlement settlement = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
         /* before the ack: after it, another may have the next */
         end(member->context, m, has_more_of_its_stream(list, i));
-        if (boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, member->owner), BOXCAR_ACK, &settlement, 1, NULL, NULL, &member->err) != BOXCAR_OK)
+        if (boxcar_settle(member->store, CLAIMER(BOXCAR_OUTBOX, member->owner), BOXCAR_ACK, &settlement, 1,
+                          NULL, NULL, &member->err) != BOXCAR_OK)
             trouble = "ack";
     }
     return trouble;

@@ -311,7 +311,8 @@ static void one_bad_message_among_many_stores_none(void **state) {
     struct fixture *f = *state;
     boxcar_new_message messages[3] = {new_message("t", "0"), new_message("t", "1"), new_message("", "2")};
     boxcar_enqueued enqueued[3] = {{.work_id = {-7}}};
-    ASSERT_INVALID(f, "messages[2].topic", boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 3, enqueued, &f->err));
+    ASSERT_INVALID(f, "messages[2].topic",
+                   boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 3, enqueued, &f->err));
     assert_int_equal(enqueued[0].work_id.value, -7);
     assert_int_equal(stats_of(f).ready, 0);
     assert_nothing_claimable(f);

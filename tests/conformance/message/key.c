@@ -46,8 +46,8 @@ static void same_key_in_two_topics_is_two_messages(void **state) {
     assert_new(mail, order);
     assert_duplicate_of(enqueue_keyed(f, "orders.placed", "order-1"), order);
     assert_duplicate_of(enqueue_keyed(f, "mail.send", "order-1"), mail);
-    assert_same_message_id(
-        mail.message_id, boxcar_message_id_of_topic_key(BOXCAR_STR("mail.send"), BOXCAR_STR("order-1")));
+    assert_same_message_id(mail.message_id,
+                           boxcar_message_id_of_topic_key(BOXCAR_STR("mail.send"), BOXCAR_STR("order-1")));
 }
 
 /* BX-027: where the topic ends and the key begins makes a difference. */
@@ -142,8 +142,10 @@ static void unique_key_is_free_once_its_message_is_dead_however_it_died(void **s
 static void plain_key_and_unique_key_are_two_in_a_batch_too(void **state) {
     struct fixture *f = *state;
     boxcar_new_message unique = keyed("t", "k", true);
-    boxcar_settlement done = settlement_of(take_from(f, BOXCAR_OUTBOX, f->owner, put_into(f, BOXCAR_OUTBOX, "t", "x", NULL)));
-    boxcar_settlement failed = settlement_of(take_from(f, BOXCAR_OUTBOX, f->owner, put_into(f, BOXCAR_OUTBOX, "t", "y", NULL)));
+    boxcar_settlement done =
+        settlement_of(take_from(f, BOXCAR_OUTBOX, f->owner, put_into(f, BOXCAR_OUTBOX, "t", "x", NULL)));
+    boxcar_settlement failed =
+        settlement_of(take_from(f, BOXCAR_OUTBOX, f->owner, put_into(f, BOXCAR_OUTBOX, "t", "y", NULL)));
     boxcar_enqueued plain = enqueue_keyed(f, "t", "k");
     boxcar_request_part part = BOXCAR_REQUEST_PART_INIT;
     boxcar_request batch = BOXCAR_REQUEST_INIT;
@@ -175,7 +177,8 @@ static void unique_key_twice_in_one_call_is_stored_once(void **state) {
     boxcar_enqueued results[5];
     ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 5, results, &f->err));
     assert_duplicate_of(results[2], results[0]);
-    assert_false(results[0].duplicate || results[1].duplicate || results[3].duplicate || results[4].duplicate);
+    assert_false(results[0].duplicate || results[1].duplicate || results[3].duplicate ||
+                 results[4].duplicate);
     assert_int_equal(stats_of(f).ready, 4);
     ASSERT_OK(f, boxcar_enqueue_many(f->store, BOXCAR_OUTBOX, messages, 5, results, &f->err));
     assert_true(results[0].duplicate && results[1].duplicate && results[2].duplicate && results[4].duplicate);

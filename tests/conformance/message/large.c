@@ -62,7 +62,8 @@ static void ten_thousand_messages_are_enqueued_claimed_and_acked_in_a_call_each(
     }
     boxcar_list_free(list);
     size_t count = 0;
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements, COUNT, affected, &count, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements, COUNT,
+                               affected, &count, &f->err));
     assert_int_equal(count, COUNT);
     assert_int_equal(stats_of(f).done, COUNT);
     free(ids);
@@ -145,7 +146,8 @@ static void take_pieces(struct fixture *f, const boxcar_work_id ids[PIECES], box
             settlements[i] = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
         }
         boxcar_list_free(list);
-        ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), settle_by, settlements, count, NULL, &settled, &f->err));
+        ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), settle_by, settlements, count,
+                                   NULL, &settled, &f->err));
         assert_int_equal(settled, count);
         seen += count;
     }
@@ -213,7 +215,8 @@ static void claim_that_cannot_be_received_costs_no_attempt(void **state) {
     boxcar_claimer options = BOXCAR_CLAIMER_INIT;
     boxcar_message_list *list = NULL;
     boxcar_new_message message = new_message("t", NULL);
-    if (address_space() > INT64_C(1) << 40) /* a sanitizer's, which gives up where malloc() would return NULL */
+    if (address_space() >
+        INT64_C(1) << 40) /* a sanitizer's, which gives up where malloc() would return NULL */
         SKIP_LACKING("an address space that can be limited");
     char *text = big_text(SIZE);
     message.payload = (boxcar_str){text, SIZE};

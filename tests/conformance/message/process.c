@@ -53,8 +53,7 @@ static void results_go_out_and_work_comes_in(void **state) {
     }
     assert_int_equal(result->claimed[BOXCAR_OUTBOX]->items[0]->work_id.value,
                      result->enqueued[BOXCAR_OUTBOX].items[0]->work_id.value);
-    assert_int_equal(result->claimed[BOXCAR_INBOX]->items[0]->work_id.value,
-                     in_next.value);
+    assert_int_equal(result->claimed[BOXCAR_INBOX]->items[0]->work_id.value, in_next.value);
     boxcar_result_free(result);
 }
 
@@ -179,12 +178,13 @@ static void heartbeat_goes_with_the_batch(void **state) {
     batch.parts[BOXCAR_INBOX] = &part;
     batch.heartbeat = &heartbeat;
     boxcar_result_free(process(f, &batch));
-    assert_int_equal(fixture_sql_number(f,
-                                        "select count(*) from boxcar_instance where host = 'here' and box = 'inbox' "
-                                        "and topics = '[\"mail.*\"]'",
-                                        "select count(*) from instance where host = 'here' and box = 'inbox' "
-                                        "and topics = '{mail.*}'"),
-                     1);
+    assert_int_equal(
+        fixture_sql_number(f,
+                           "select count(*) from boxcar_instance where host = 'here' and box = 'inbox' "
+                           "and topics = '[\"mail.*\"]'",
+                           "select count(*) from instance where host = 'here' and box = 'inbox' "
+                           "and topics = '{mail.*}'"),
+        1);
     assert_int_equal(
         fixture_sql_number(f, "select count(*) from boxcar_instance", "select count(*) from instance"), 1);
 }
@@ -199,7 +199,7 @@ static void inbox_messages_go_with_everything_else(void **state) {
     boxcar_settlement done = settlement_of(held);
     boxcar_new_message out = new_message("t", "out");
     boxcar_new_message in[4] = {delivery("bank", "1", "first"), delivery("bank", "known", "p"),
-                                      delivery("bank", "2", "second"), delivery("bank", "1", "again")};
+                                delivery("bank", "2", "second"), delivery("bank", "1", "again")};
     boxcar_request_part parts[BOXES] = {BOXCAR_REQUEST_PART_INIT, BOXCAR_REQUEST_PART_INIT};
     boxcar_request batch = batch_of(f);
     parts[BOXCAR_INBOX].settle[BOXCAR_ACK] = (boxcar_settlement_list){&done, 1};

@@ -107,7 +107,8 @@ static void stages_and_verdict_go_in_one_batch(void **state) {
     boxcar_result *result = NULL;
     size_t count;
     given.delay_ms = 0;
-    part.settle[BOXCAR_RECORD] = (boxcar_settlement_list){items, 2}; /* an id given twice counts once, with both */
+    part.settle[BOXCAR_RECORD] =
+        (boxcar_settlement_list){items, 2}; /* an id given twice counts once, with both */
     part.settle[BOXCAR_ABANDON] = (boxcar_settlement_list){&given, 1};
     batch.owner = f->owner;
     batch.parts[BOXCAR_OUTBOX] = &part;
@@ -168,7 +169,8 @@ static void stages_are_purged_with_their_messages(void **state) {
     struct fixture *f = *state;
     boxcar_maintenance done = BOXCAR_MAINTENANCE_INIT;
     for (int dead = 0; dead < 2; dead++) {
-        struct taken taken = take_from(f, BOXCAR_OUTBOX, f->owner, put_into(f, BOXCAR_OUTBOX, "t", "x", NULL));
+        struct taken taken =
+            take_from(f, BOXCAR_OUTBOX, f->owner, put_into(f, BOXCAR_OUTBOX, "t", "x", NULL));
         assert_true(record(f, BOXCAR_OUTBOX, f->owner, taken, 4));
         settle_in(f, BOXCAR_OUTBOX, dead ? BOXCAR_FAIL : BOXCAR_ACK, taken);
     }
@@ -202,7 +204,8 @@ static void store_sets_its_own_flags(void **state) {
         boxcar_work_id id = put_into(f, (boxcar_box)box, "t", "x", NULL);
         assert_int_equal(stages_of(f, (boxcar_box)box, id), BOXCAR_STAGE_STORED);
         settle_in(f, (boxcar_box)box, BOXCAR_ACK, take_from(f, (boxcar_box)box, f->owner, id));
-        assert_int_equal(stages_of(f, (boxcar_box)box, id), box == BOXCAR_OUTBOX ? 5 : 1); /* only an outbox publishes */
+        assert_int_equal(stages_of(f, (boxcar_box)box, id),
+                         box == BOXCAR_OUTBOX ? 5 : 1); /* only an outbox publishes */
     }
     assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_outbox where stages = 5",
                                         "select count(*) from outbox where stages = 5"),

@@ -122,7 +122,8 @@ static void ack_and_follow_up_commit_or_roll_back_together(void **state) {
     for (int committed = 0; committed < 2; committed++) {
         size_t count = 0;
         borrowed_exec(&b, "begin");
-        ASSERT_OK(f, boxcar_settle(b.store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, &settlement, 1, NULL, &count, &f->err));
+        ASSERT_OK(f, boxcar_settle(b.store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, &settlement, 1,
+                                   NULL, &count, &f->err));
         assert_int_equal(count, 1);
         boxcar_enqueued follow_up = borrowed_enqueue(f, &b, "next");
         borrowed_write_effect(f, &b);
@@ -149,8 +150,7 @@ static void claim_that_is_rolled_back_never_happened(void **state) {
     borrowed_exec(&b, "begin");
     ASSERT_OK(f, boxcar_claim(b.store, &options, &list, &f->err));
     assert_int_equal(list->count, 3);
-    struct taken lost = {list->items[0]->work_id, list->items[0]->epoch,
-                         0, 0};
+    struct taken lost = {list->items[0]->work_id, list->items[0]->epoch, 0, 0};
     boxcar_list_free(list);
     borrowed_exec(&b, "rollback");
     assert_false(ack(f, f->owner, lost));

@@ -87,7 +87,8 @@ static void message_that_expires_before_it_is_due_is_buried(void **state) {
     message.ttl_ms = TTL;
     message.delay_ms = 3600000;
     boxcar_work_id id = enqueue_message(f, &message).work_id;
-    wait_out(f, TTL); /* no claim meanwhile: on a slow machine it would come late, and bury the message itself */
+    wait_out(f,
+             TTL); /* no claim meanwhile: on a slow machine it would come late, and bury the message itself */
     assert_int_equal(maintain(f).expired, 1);
     assert_dead(f, id, BOXCAR_REASON_EXPIRED);
     assert_nothing_claimable(f);

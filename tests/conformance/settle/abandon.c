@@ -143,7 +143,8 @@ static void id_given_twice_is_abandoned_once(void **state) {
     twice[0] = twice[1] = settlement_of(take(f, f->owner, enqueue(f, "t", "a").work_id));
     twice[0].delay_ms = twice[1].delay_ms = 0;
     size_t count = 0;
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ABANDON, twice, 2, NULL, &count, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ABANDON, twice, 2, NULL,
+                               &count, &f->err));
     assert_int_equal(count, 1);
     assert_int_equal(retry_count_of(f, twice[0].work_id), 1);
 }
@@ -160,7 +161,8 @@ static void every_message_of_a_call_has_its_own_error_and_delay(void **state) {
     both[1].error = BOXCAR_STR("second");
     both[1].delay_ms = 0;
     size_t count = 0;
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ABANDON, both, 2, NULL, &count, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ABANDON, both, 2, NULL,
+                               &count, &f->err));
     assert_int_equal(count, 2);
     boxcar_message_list *list = claim(f, f->owner, 2);
     assert_int_equal(look(list)->work_id.value, both[1].work_id.value);

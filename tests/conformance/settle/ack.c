@@ -87,7 +87,8 @@ static void ack_passes_over_ids_that_do_not_match_and_reports_the_rest(void **st
     settlements[3].work_id = ids[3]; /* never claimed */
     boxcar_work_id affected[6];
     size_t count = 0;
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements, 6, affected, &count, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements, 6,
+                               affected, &count, &f->err));
     assert_int_equal(count, 2);
     assert_true(affected[0].value == ids[0].value || affected[1].value == ids[0].value);
     assert_int_equal(affected[0].value + affected[1].value, ids[0].value + ids[2].value);
@@ -97,13 +98,14 @@ static void ack_passes_over_ids_that_do_not_match_and_reports_the_rest(void **st
     assert_status(f, ids[3], BOXCAR_READY);
 }
 
-static size_t ack_run(struct fixture *f, const struct taken *taken, size_t count, boxcar_work_id *ret_affected) {
+static size_t ack_run(struct fixture *f, const struct taken *taken, size_t count,
+                      boxcar_work_id *ret_affected) {
     boxcar_settlement settlements[10];
     size_t affected = 0;
     for (size_t i = 0; i < count; i++)
         settlements[i] = settlement_of(taken[i]);
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements, count, ret_affected,
-                               &affected, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements, count,
+                               ret_affected, &affected, &f->err));
     return affected;
 }
 
@@ -146,7 +148,8 @@ static void second_ack_affects_nothing(void **state) {
 static void outputs_of_an_ack_may_be_left_out(void **state) {
     struct fixture *f = *state;
     boxcar_settlement settlement = settlement_of(take(f, f->owner, enqueue(f, "t", "a").work_id));
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, &settlement, 1, NULL, NULL, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, &settlement, 1, NULL,
+                               NULL, &f->err));
     assert_status(f, settlement.work_id, BOXCAR_DONE);
 }
 
@@ -157,7 +160,8 @@ static size_t ack_every(struct fixture *f, const struct taken *taken, size_t cou
     for (size_t i = 0; i < count; i++)
         if (i % step == remainder)
             settlements[wanted++] = settlement_of(taken[i]);
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements, wanted, NULL, &affected, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements, wanted,
+                               NULL, &affected, &f->err));
     assert_int_equal(affected, wanted);
     return affected;
 }
@@ -190,10 +194,12 @@ static void ids_at_the_end_of_the_range_are_passed_over_too(void **state) {
     settlements[1].work_id = taken.work_id;
     boxcar_work_id affected[2];
     size_t count = 0;
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements, 2, affected, &count, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements, 2,
+                               affected, &count, &f->err));
     assert_int_equal(count, 1);
     assert_int_equal(affected[0].value, taken.work_id.value);
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ABANDON, settlements, 1, affected, &count, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ABANDON, settlements, 1,
+                               affected, &count, &f->err));
     assert_int_equal(count, 0);
 }
 
@@ -210,15 +216,18 @@ static void ack_of_many_neighbours_passes_over_those_that_are_not_held(void **st
     enqueue_many(f, "t", 1, NULL);
     assert_int_equal(take_all(f, f->other, 30000, taken + OTHERS, 1), 1);
     enqueue_many(f, "t", COUNT - OTHERS - 1, NULL);
-    assert_int_equal(take_all(f, f->owner, 30000, taken + OTHERS + 1, COUNT - OTHERS - 1), COUNT - OTHERS - 1);
+    assert_int_equal(take_all(f, f->owner, 30000, taken + OTHERS + 1, COUNT - OTHERS - 1),
+                     COUNT - OTHERS - 1);
     for (int i = 0; i < COUNT; i++)
         settlements[i] = settlement_of(taken[i]);
     assert_true(ack(f, f->owner, taken[DONE]));
     assert_true(abandon(f, f->owner, taken[ABANDONED], 3600000));
     settlements[WRONG].epoch.value++;
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements + COUNT / 2, COUNT / 2, ids, &affected, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK,
+                               settlements + COUNT / 2, COUNT / 2, ids, &affected, &f->err));
     assert_int_equal(affected, COUNT / 2 - 2);
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements, COUNT / 2, ids, &affected, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements, COUNT / 2,
+                               ids, &affected, &f->err));
     assert_int_equal(affected, COUNT / 2 - 2);
     assert_status(f, taken[ABANDONED].work_id, BOXCAR_READY);
     assert_status(f, taken[WRONG].work_id, BOXCAR_IN_PROGRESS);
@@ -243,7 +252,8 @@ static void ack_that_names_a_message_twice_finishes_no_other(void **state) {
         acks[i].epoch = list->items[0]->epoch;
     }
     boxcar_list_free(list);
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, acks, 3, NULL, &affected, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, acks, 3, NULL,
+                               &affected, &f->err));
     assert_int_equal(affected, 2);
     assert_status(f, first, BOXCAR_DONE);
     assert_status(f, between, BOXCAR_READY);

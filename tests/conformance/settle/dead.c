@@ -290,7 +290,8 @@ static void make_many_dead(struct fixture *f, size_t count) {
     for (size_t i = 0; i < count; i++)
         settlements[i] = settlement_of(taken[i]);
     size_t affected = 0;
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_FAIL, settlements, count, NULL, &affected, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_FAIL, settlements, count,
+                               NULL, &affected, &f->err));
     assert_int_equal(affected, count);
 }
 

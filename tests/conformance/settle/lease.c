@@ -72,7 +72,8 @@ static void part_of_a_claim_may_be_renewed_while_the_rest_expires(void **state) 
     claim_ten(f, taken);
     boxcar_settlement part[3] = {settlement_of(taken[1]), settlement_of(taken[4]), settlement_of(taken[9])};
     size_t count = 0;
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER_FOR(BOXCAR_OUTBOX, f->owner, 60000), BOXCAR_RENEW, part, 3, NULL, &count, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER_FOR(BOXCAR_OUTBOX, f->owner, 60000), BOXCAR_RENEW, part, 3,
+                               NULL, &count, &f->err));
     assert_int_equal(count, 3);
     reap_wait(f, 7);
     for (int i = 0; i < 10; i++) {
@@ -95,7 +96,8 @@ static void parts_renewed_one_after_the_other_stay_ackable_together(void **state
     for (int i = 0; i < 10; i++)
         all[i] = settlement_of(taken[9 - i]);
     size_t count = 0;
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, all, 10, NULL, &count, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, all, 10, NULL, &count,
+                               &f->err));
     assert_int_equal(count, 10);
     assert_int_equal(stats_of(f).done, 10);
 }
@@ -107,7 +109,8 @@ static void leases_of_several_claims_are_renewed_in_one_call(void **state) {
     for (int i = 0; i < 3; i++)
         all[i] = settlement_of(take_for(f, f->owner, enqueue(f, "t", "a").work_id, 1500));
     size_t count = 0;
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER_FOR(BOXCAR_OUTBOX, f->owner, 60000), BOXCAR_RENEW, all, 3, NULL, &count, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER_FOR(BOXCAR_OUTBOX, f->owner, 60000), BOXCAR_RENEW, all, 3,
+                               NULL, &count, &f->err));
     assert_int_equal(count, 3);
     wait_out(f, 1500);
     assert_int_equal(reap(f), 0);

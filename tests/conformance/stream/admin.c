@@ -199,7 +199,8 @@ static void rules_can_be_written_changed_listed_and_removed(void **state) {
     assert_rules(f, "*=continue a*=continue b=halt ");
     ASSERT_OK(f, boxcar_stream_rule_write(f->store, BOXCAR_STR("a*"), BOXCAR_STREAM_DEFAULT, &f->err));
     assert_rules(f, "*=continue b=halt ");
-    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_stream_rule_write(f->store, BOXCAR_STR("a*"), BOXCAR_STREAM_DEFAULT, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND,
+                 boxcar_stream_rule_write(f->store, BOXCAR_STR("a*"), BOXCAR_STREAM_DEFAULT, &f->err));
     assert_rules(f, "*=continue b=halt ");
 }
 
@@ -228,7 +229,8 @@ static void bad_arguments_are_refused_by_name(void **state) {
     ASSERT_INVALID(f, "stream", boxcar_stream_skip(f->store, BOXCAR_OUTBOX, no_utf8, &id, &f->err));
     ASSERT_INVALID(f, "box", boxcar_stream_skip(f->store, (boxcar_box)9, BOXCAR_STR("s"), &id, &f->err));
     ASSERT_INVALID(f, "pattern", boxcar_stream_rule_write(f->store, empty, BOXCAR_STREAM_HALT, &f->err));
-    ASSERT_INVALID(f, "pattern", boxcar_stream_rule_write(f->store, too_long, BOXCAR_STREAM_DEFAULT, &f->err));
+    ASSERT_INVALID(f, "pattern",
+                   boxcar_stream_rule_write(f->store, too_long, BOXCAR_STREAM_DEFAULT, &f->err));
     ASSERT_INVALID(f, "policy",
                    boxcar_stream_rule_write(f->store, BOXCAR_STR("a"), (boxcar_stream_policy)7, &f->err));
     ASSERT_INVALID(f, "value",

@@ -97,7 +97,8 @@ static void skipping_gives_up_a_message_that_nobody_has_met(void **state) {
     ASSERT_OK(f, boxcar_stream_skip(f->store, BOXCAR_OUTBOX, BOXCAR_STR("s"), &skipped, &f->err));
     assert_int_equal(skipped.value, ids[0].value);
     struct batch_taken rest = take_run(f, f->owner, ids + 1, 2);
-    assert_int_equal(boxcar_stream_skip(f->store, BOXCAR_OUTBOX, BOXCAR_STR("s"), &skipped, &f->err), BOXCAR_E_CONFLICT);
+    assert_int_equal(boxcar_stream_skip(f->store, BOXCAR_OUTBOX, BOXCAR_STR("s"), &skipped, &f->err),
+                     BOXCAR_E_CONFLICT);
     assert_int_equal(ack_batch(f, f->owner, &rest), 2);
     assert_int_equal(boxcar_stream_skip(f->store, BOXCAR_OUTBOX, BOXCAR_STR("s"), &skipped, &f->err),
                      BOXCAR_E_NOT_FOUND);
@@ -123,7 +124,8 @@ static void straight_way_parks_nothing(void **state) {
     assert_int_equal(parked_rows(f), fixture_is_sqlite(f) ? 2 : 1); /* there its neighbours in hands, too */
 }
 
-/* BX-029: programs of schema version 10 know nothing of streams in the log, so there are none where such may be. */
+/* BX-029: programs of schema version 10 know nothing of streams in the log, so there are none where such may
+ * be. */
 static void store_that_admits_older_programs_sets_streams_aside(void **state) {
     struct fixture *f = *state;
     boxcar_work_id ids[6];

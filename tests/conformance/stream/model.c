@@ -158,9 +158,11 @@ static void compare_pages(struct model *m) {
 /* PostgreSQL finds those that no claimer has met in two ways, one of them in two manners. */
 static void compare_ways(struct model *m) {
     static const char WAYS[] =
-        "with f as materialized (select x as f, _unmet_from(x) as low from _newest_frontier(0::smallint, 1::smallint) x), "
+        "with f as materialized (select x as f, _unmet_from(x) as low from _newest_frontier(0::smallint, "
+        "1::smallint) x), "
         "found as materialized (select _unmet_by_arrival(f, '', '', 'z', 100, null) as by_arrival, "
-        "_unmet_by_key(f, low, '', '', 'z', 100, 100) as by_key, _unmet_by_key(f, low, '', '', 'z', 100, null) as passing from f) "
+        "_unmet_by_key(f, low, '', '', 'z', 100, 100) as by_key, _unmet_by_key(f, low, '', '', 'z', 100, "
+        "null) as passing from f) "
         "select count(*) from found where by_arrival = by_key and by_arrival = passing";
     if (fixture_sql_number(m->f, "select 1", WAYS) != 1)
         WRONG(m, "streams that nobody has met are found in one way and not in another");
@@ -223,7 +225,8 @@ static void check_claimed(struct model *m, const struct batch_taken *batch, size
     message->taken_in = m->step;
 }
 
-/* What came are the beginnings of streams. Returns whether something that could have come was left out while there was room. */
+/* What came are the beginnings of streams. Returns whether something that could have come was left out while
+ * there was room. */
 static bool check_claim(struct model *m, const struct batch_taken *batch, int owner, int size) {
     struct model_message *expected[STREAMS];
     bool touched[STREAMS] = {false}, left_out = false, suspect = false;
@@ -237,12 +240,13 @@ static bool check_claim(struct model *m, const struct batch_taken *batch, int ow
     }
     bool was_suspect = batch->count == 1 && find_message(m, batch->items[0].work_id)->suspect;
     for (int s = 0; s < STREAMS; s++)
-        left_out |= !was_suspect && batch->count < (size_t)size && !touched[s] && expected[s] && !expected[s]->suspect;
+        left_out |= !was_suspect && batch->count < (size_t)size && !touched[s] && expected[s] &&
+                    !expected[s]->suspect;
     return left_out || (batch->count == 0 && suspect);
 }
 
-/* A claim that takes as long as this seems to PostgreSQL to be one of a longer transaction, which looks at new messages when it
- * ends: then the next claim brings the rest. */
+/* A claim that takes as long as this seems to PostgreSQL to be one of a longer transaction, which looks at
+ * new messages when it ends: then the next claim brings the rest. */
 #define SLOW_MS 50
 
 static size_t claim_some(struct model *m, int owner, int size, int64_t lease_ms) {

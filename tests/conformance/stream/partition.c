@@ -78,8 +78,8 @@ static void live_workers_are_listed_by_rank_with_their_partitions(void **state) 
         assert_int_equal(instance->leased, 0);
         assert_true(instance->oldest_lease_at == BOXCAR_TIME_NONE);
         if (i > 0)
-            assert_true(memcmp(&list->items[(size_t)i - 1]->owner, &instance->owner,
-                               sizeof(instance->owner)) < 0);
+            assert_true(
+                memcmp(&list->items[(size_t)i - 1]->owner, &instance->owner, sizeof(instance->owner)) < 0);
     }
     assert_int_equal(next, PARTITIONS);
     assert_int_equal(list->count, 3);
@@ -194,7 +194,8 @@ static void beat_for(struct fixture *f, boxcar_owner owner, const boxcar_str *to
     ASSERT_OK(f, say_alive(f->store, owner, BOXCAR_OUTBOX, "h", topics, count, &f->err));
 }
 
-/* BX-061: nobody waits for a worker that would not come. The order in which topics are given does not matter. */
+/* BX-061: nobody waits for a worker that would not come. The order in which topics are given does not matter.
+ */
 static void workers_share_partitions_with_those_of_the_same_topics(void **state) {
     const boxcar_str MAIL[] = {BOXCAR_STR("mail"), BOXCAR_STR("t")};
     const boxcar_str SAME[] = {BOXCAR_STR("t"), BOXCAR_STR("mail")};

@@ -199,7 +199,8 @@ static void hundred_streams_are_worked_off_in_order(void **state) {
             settlements[i] = settlement_of((struct taken){m->work_id, m->epoch, 0, 0});
         }
         boxcar_list_free(list);
-        ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements, count, NULL, &affected, &f->err));
+        ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), BOXCAR_ACK, settlements, count,
+                                   NULL, &affected, &f->err));
         assert_int_equal(affected, count);
         done += (int)count;
     }

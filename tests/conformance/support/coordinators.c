@@ -75,7 +75,8 @@ uint64_t queue_ack(struct fixture *f, boxcar_coordinator *coordinator, struct ta
     boxcar_settlement settlement = settlement_of(taken);
     uint64_t ticket = 0;
 
-    ASSERT_OK(f, boxcar_coordinator_settle(coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, &settlement, 1, 0, &ticket, &f->err));
+    ASSERT_OK(f, boxcar_coordinator_settle(coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, &settlement, 1, 0, &ticket,
+                                           &f->err));
     return ticket;
 }
 
@@ -94,7 +95,9 @@ const boxcar_flushed *result_of(const boxcar_flush *flushed, uint64_t ticket) {
     return result;
 }
 
-sqlite3 *coordinator_sqlite(boxcar_coordinator *coordinator) { return boxcar_store_sqlite_handle(coordinator->store); }
+sqlite3 *coordinator_sqlite(boxcar_coordinator *coordinator) {
+    return boxcar_store_sqlite_handle(coordinator->store);
+}
 
 /* ---- lost answers ---- */
 
@@ -111,7 +114,10 @@ static boxcar_status process_and_forget(struct boxcar_store *store, const struct
     result_release(&lost);
     if (status != BOXCAR_OK)
         return status;
-    *err = (boxcar_error){.status = BOXCAR_E_UNAVAILABLE, .retryable = true, .outcome_unknown = true, .message = "the answer was lost"};
+    *err = (boxcar_error){.status = BOXCAR_E_UNAVAILABLE,
+                          .retryable = true,
+                          .outcome_unknown = true,
+                          .message = "the answer was lost"};
     return BOXCAR_E_UNAVAILABLE;
 }
 

@@ -1,4 +1,5 @@
-/* The steps that tests of the inbox are made of; as in actions.h, they assert that the call itself succeeded. */
+/* The steps that tests of the inbox are made of; as in actions.h, they assert that the call itself succeeded.
+ */
 #ifndef BOXCAR_TESTS_INBOXES_H
 #define BOXCAR_TESTS_INBOXES_H
 

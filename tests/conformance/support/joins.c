@@ -86,7 +86,8 @@ void settle_all(struct fixture *f, boxcar_settle_kind how, const struct taken *t
     assert_in_range(count, 1, MANY);
     for (size_t i = 0; i < count; i++)
         settlements[i] = settlement_of(taken[i]);
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), how, settlements, count, NULL, &affected, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, f->owner), how, settlements, count, NULL,
+                               &affected, &f->err));
     assert_int_equal(affected, count);
 }
 
@@ -160,7 +161,8 @@ enum wait_outcome evaluate(struct fixture *f, boxcar_enqueued wait) {
     boxcar_message_list *list = find(f, wait.work_id);
     boxcar_message_status status = look(list)->status;
     boxcar_list_free(list);
-    return status == BOXCAR_DONE ? outcome_of(f, wait) : resolve(f, take_topic(f, f->owner, WAIT, wait.work_id));
+    return status == BOXCAR_DONE ? outcome_of(f, wait)
+                                 : resolve(f, take_topic(f, f->owner, WAIT, wait.work_id));
 }
 
 boxcar_join join_of(struct fixture *f, boxcar_join_id join_id) {
@@ -202,7 +204,7 @@ void assert_no_join(struct fixture *f, boxcar_join_id join_id) {
 static boxcar_join_member_list *all_members(struct fixture *f, boxcar_join_id join_id) {
     boxcar_join_member_list *list = NULL;
     ASSERT_OK(f, boxcar_join_member_page(f->store, join_id, (boxcar_message_id){0}, BOXCAR_LIST_LIMIT_MAX,
-                                     &list, &f->err));
+                                         &list, &f->err));
     return list;
 }
 
@@ -303,9 +305,10 @@ void make_overdue(struct fixture *f) {
 }
 
 void make_due_soon(struct fixture *f) {
-    fixture_sql(f,
-                "update boxcar_join set deadline = cast((julianday('now') - 2440587.5) * 86400000000 as integer) + "
-                "abs(random()) % 100000 where deadline is not null and status = 0",
-                "update join_row set deadline = clock_timestamp() + random() * interval '100 ms' "
-                "where deadline is not null and status = 0");
+    fixture_sql(
+        f,
+        "update boxcar_join set deadline = cast((julianday('now') - 2440587.5) * 86400000000 as integer) + "
+        "abs(random()) % 100000 where deadline is not null and status = 0",
+        "update join_row set deadline = clock_timestamp() + random() * interval '100 ms' "
+        "where deadline is not null and status = 0");
 }

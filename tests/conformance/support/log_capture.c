@@ -26,7 +26,9 @@ static void append(struct log_capture *captured, const char *bytes, size_t len) 
     captured->len += len;
 }
 
-static void append_text(struct log_capture *captured, const char *text) { append(captured, text, strlen(text)); }
+static void append_text(struct log_capture *captured, const char *text) {
+    append(captured, text, strlen(text));
+}
 
 static void keep(void *context, const boxcar_log_record *record) {
     struct log_capture *captured = context;
@@ -65,8 +67,8 @@ static bool line_has(const char *line, size_t len, const char *part) {
     return !part || memmem(line, len, part, strlen(part)) != NULL;
 }
 
-size_t log_capture_count(struct log_capture *captured, const char *first, const char *second, const char *third,
-                     const char *fourth) {
+size_t log_capture_count(struct log_capture *captured, const char *first, const char *second,
+                         const char *third, const char *fourth) {
     size_t count = 0;
     pthread_mutex_lock(&captured->mutex);
     const char *line = captured->text, *end = captured->text + captured->len;
@@ -82,6 +84,6 @@ size_t log_capture_count(struct log_capture *captured, const char *first, const 
 }
 
 bool log_capture_has(struct log_capture *captured, const char *first, const char *second, const char *third,
-                 const char *fourth) {
+                     const char *fourth) {
     return log_capture_count(captured, first, second, third, fourth) > 0;
 }

@@ -20,9 +20,9 @@ void log_capture_attach(struct log_capture *captured, boxcar_store_options *opti
 void log_capture_reopen(struct log_capture *captured, struct fixture *f);
 
 /* How many lines have all of these in them, and whether any has; NULL = nothing in particular. */
-size_t log_capture_count(struct log_capture *captured, const char *first, const char *second, const char *third,
-                     const char *fourth);
+size_t log_capture_count(struct log_capture *captured, const char *first, const char *second,
+                         const char *third, const char *fourth);
 bool log_capture_has(struct log_capture *captured, const char *first, const char *second, const char *third,
-                 const char *fourth);
+                     const char *fourth);
 
 #endif

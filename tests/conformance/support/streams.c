@@ -74,7 +74,8 @@ size_t ack_batch(struct fixture *f, boxcar_owner owner, const struct batch_taken
     size_t affected = 0;
     for (size_t i = 0; i < batch->count; i++)
         settlements[i] = settlement_of(batch->items[i]);
-    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, owner), BOXCAR_ACK, settlements, batch->count, NULL, &affected, &f->err));
+    ASSERT_OK(f, boxcar_settle(f->store, CLAIMER(BOXCAR_OUTBOX, owner), BOXCAR_ACK, settlements, batch->count,
+                               NULL, &affected, &f->err));
     return affected;
 }
 

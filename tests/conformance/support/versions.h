@@ -4,66 +4,80 @@
 #define BOXCAR_TESTS_VERSIONS_H
 
 /* Version 11: before messages say what caused them, and that they are events. */
-#define POSTGRES_BACK_TO_11 \
-    "drop index join_member_message; alter table event_row drop column causation_id cascade; " \
-    "alter table message drop column causation_id cascade, drop column event_type cascade, drop column metadata cascade; " \
-    "alter type claimed_message drop attribute causation_id, drop attribute event_type, drop attribute metadata; " \
+#define POSTGRES_BACK_TO_11                                                                                  \
+    "drop index join_member_message; alter table event_row drop column causation_id cascade; "               \
+    "alter table message drop column causation_id cascade, drop column event_type cascade, drop column "     \
+    "metadata cascade; "                                                                                     \
+    "alter type claimed_message drop attribute causation_id, drop attribute event_type, drop attribute "     \
+    "metadata; "                                                                                             \
     "alter type event_entry drop attribute causation_id; "
-#define SQLITE_BACK_TO_11 \
-    "drop index boxcar_join_member_message; drop view boxcar_outbox; drop view boxcar_inbox; drop view boxcar_dead_letter; " \
-    "drop view boxcar_item_text; drop view boxcar_item; drop view boxcar_event; " \
-    "alter table boxcar_event_row drop column causation_id; alter table boxcar_message drop column causation_id; " \
+#define SQLITE_BACK_TO_11                                                                                    \
+    "drop index boxcar_join_member_message; drop view boxcar_outbox; drop view boxcar_inbox; drop view "     \
+    "boxcar_dead_letter; "                                                                                   \
+    "drop view boxcar_item_text; drop view boxcar_item; drop view boxcar_event; "                            \
+    "alter table boxcar_event_row drop column causation_id; alter table boxcar_message drop column "         \
+    "causation_id; "                                                                                         \
     "alter table boxcar_message drop column event_type; alter table boxcar_message drop column metadata; "
 
 /* Version 10: before the pool, while messages that were buried ahead of the frontier were noted down. */
-#define POSTGRES_ALL_BACK_TO_10 \
-    "insert into parked (work_id, box, available_at, topic) " \
-    "select m.work_id, m.box, m.created_at, m.topic from _fresh m where m.work_id in (select _ids(items) from pool); " \
-    "insert into parked (work_id, box, available_at, expires_at, topic, stream) " \
-    "select m.work_id, m.box, greatest(m.due_at, m.created_at), m.expires_at, m.topic, m.stream from message m join stream s " \
-    "on s.box = m.box and s.key = m.stream where m.lane = 1 and m.work_id > s.position and m.work_id in (select work_id from _fresh); " \
-    "drop view _stream_state, _fresh cascade; " \
-    POSTGRES_BACK_TO_11 \
-    "drop function _is_stream_leased, _is_open cascade; drop index message_stream; " \
-    "alter table stream drop column position, drop column taken_from, drop column epoch; drop table pool, upkeep, upkeep_look, origin, late_step; drop sequence epoch_count, outbox_claims, inbox_claims, outbox_quiet, inbox_quiet, awaited_flag, old_key_flag, member_flag, instance_flag; " \
-    "create table frontier_skip (work_id bigint primary key); " \
-    "insert into frontier_skip select work_id from message where lane = 2 and work_id in (select work_id from dead); " \
-    "update message set lane = (stream is not null)::int where work_id in (select work_id from frontier_skip); " \
-    "alter table end_note drop column places, drop column items, drop column noted_at; " \
-    "alter table frontier drop column pool_from, drop column whole, " \
-    "drop column target_top, drop column base_top, drop column target_low, drop column base_low, " \
-    "drop column target_fence, drop column base_fence, add column skip int8multirange not null default '{}', " \
-    "add column suspects_next boolean not null default false; " \
-    "update frontier set skip = '{(,)}' where exists (select from frontier_skip); " \
-    "create view _fresh as select m.* from message m join frontier f using (box, lane) " \
-    "where f.skip = '{}' and not exists (select from frontier_skip k where k.work_id = m.work_id); " \
+#define POSTGRES_ALL_BACK_TO_10                                                                              \
+    "insert into parked (work_id, box, available_at, topic) "                                                \
+    "select m.work_id, m.box, m.created_at, m.topic from _fresh m where m.work_id in (select _ids(items) "   \
+    "from pool); "                                                                                           \
+    "insert into parked (work_id, box, available_at, expires_at, topic, stream) "                            \
+    "select m.work_id, m.box, greatest(m.due_at, m.created_at), m.expires_at, m.topic, m.stream from "       \
+    "message m join stream s "                                                                               \
+    "on s.box = m.box and s.key = m.stream where m.lane = 1 and m.work_id > s.position and m.work_id in "    \
+    "(select work_id from _fresh); "                                                                         \
+    "drop view _stream_state, _fresh cascade; " POSTGRES_BACK_TO_11                                          \
+    "drop function _is_stream_leased, _is_open cascade; drop index message_stream; "                         \
+    "alter table stream drop column position, drop column taken_from, drop column epoch; drop table pool, "  \
+    "upkeep, upkeep_look, origin, late_step; drop sequence epoch_count, outbox_claims, inbox_claims, "       \
+    "outbox_quiet, inbox_quiet, awaited_flag, old_key_flag, member_flag, instance_flag; "                    \
+    "create table frontier_skip (work_id bigint primary key); "                                              \
+    "insert into frontier_skip select work_id from message where lane = 2 and work_id in (select work_id "   \
+    "from dead); "                                                                                           \
+    "update message set lane = (stream is not null)::int where work_id in (select work_id from "             \
+    "frontier_skip); "                                                                                       \
+    "alter table end_note drop column places, drop column items, drop column noted_at; "                     \
+    "alter table frontier drop column pool_from, drop column whole, "                                        \
+    "drop column target_top, drop column base_top, drop column target_low, drop column base_low, "           \
+    "drop column target_fence, drop column base_fence, add column skip int8multirange not null default "     \
+    "'{}', "                                                                                                 \
+    "add column suspects_next boolean not null default false; "                                              \
+    "update frontier set skip = '{(,)}' where exists (select from frontier_skip); "                          \
+    "create view _fresh as select m.* from message m join frontier f using (box, lane) "                     \
+    "where f.skip = '{}' and not exists (select from frontier_skip k where k.work_id = m.work_id); "         \
     "update store set schema_version = 10, functions_digest = 'of version 10'; "
 
 /* Version 9: before the tables check what is stored, and before claims have numbers. */
-#define POSTGRES_BACK_TO_9 \
-    "alter table lease drop column claim_number; " \
-    "alter table message drop constraint message_limits; " \
-    "alter table if exists event_row drop constraint event_row_limits; " \
-    "alter table if exists join_row drop constraint join_row_limits; " \
-    "alter table if exists inbox_key drop constraint inbox_key_limits; " \
+#define POSTGRES_BACK_TO_9                                                                                   \
+    "alter table lease drop column claim_number; "                                                           \
+    "alter table message drop constraint message_limits; "                                                   \
+    "alter table if exists event_row drop constraint event_row_limits; "                                     \
+    "alter table if exists join_row drop constraint join_row_limits; "                                       \
+    "alter table if exists inbox_key drop constraint inbox_key_limits; "                                     \
     "alter table store drop column are_old_messages_checked; "
 /* All of it. */
-#define POSTGRES_ALL_BACK_TO_9 \
-    POSTGRES_ALL_BACK_TO_10 \
-    "drop table unique_key; alter table message drop column unique_key cascade; " POSTGRES_BACK_TO_9 \
-    "update frontier set skip = coalesce((select range_agg(int8range(work_id, work_id + 1)) from frontier_skip), '{}') " \
-    "where box = 0 and lane = 0; " \
-    "drop index parked_wait, stream_violation_at; drop table instance_sign, frontier_skip, end_note cascade; " \
-    "drop view outbox_turn, inbox_turn, event_turn, outbox_upkeep, inbox_upkeep; drop function _at_end; " \
+#define POSTGRES_ALL_BACK_TO_9                                                                               \
+    POSTGRES_ALL_BACK_TO_10                                                                                  \
+    "drop table unique_key; alter table message drop column unique_key cascade; " POSTGRES_BACK_TO_9         \
+    "update frontier set skip = coalesce((select range_agg(int8range(work_id, work_id + 1)) from "           \
+    "frontier_skip), '{}') "                                                                                 \
+    "where box = 0 and lane = 0; "                                                                           \
+    "drop index parked_wait, stream_violation_at; drop table instance_sign, frontier_skip, end_note "        \
+    "cascade; "                                                                                              \
+    "drop view outbox_turn, inbox_turn, event_turn, outbox_upkeep, inbox_upkeep; drop function _at_end; "    \
     "update store set schema_version = 9, functions_digest = 'of version 9'; "
 
 /* Version 9 on SQLite: before unique keys, and while all streams were parked. */
-#define SQLITE_BACK_TO_9 \
-    SQLITE_BACK_TO_11 \
-    "drop table boxcar_upkeep; " \
-    "drop index boxcar_message_stream; drop index boxcar_lease_stream; alter table boxcar_lease drop column stream; " \
-    "update boxcar_schema set oldest_program = 1; " \
-    "drop trigger boxcar_unique_key_on_remove; drop table boxcar_unique_key; " \
+#define SQLITE_BACK_TO_9                                                                                     \
+    SQLITE_BACK_TO_11                                                                                        \
+    "drop table boxcar_upkeep; "                                                                             \
+    "drop index boxcar_message_stream; drop index boxcar_lease_stream; alter table boxcar_lease drop "       \
+    "column stream; "                                                                                        \
+    "update boxcar_schema set oldest_program = 1; "                                                          \
+    "drop trigger boxcar_unique_key_on_remove; drop table boxcar_unique_key; "                               \
     "alter table boxcar_message drop column unique_key; "
 
 #endif

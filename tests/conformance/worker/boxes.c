@@ -72,7 +72,8 @@ static boxcar_verdict pass_on(void *context, boxcar_delivery *delivery) {
     if (boxcar_delivery_begin(delivery, &store, NULL) != BOXCAR_OK ||
         boxcar_enqueue(store, BOXCAR_OUTBOX, &message, NULL, NULL) != BOXCAR_OK)
         return BOXCAR_VERDICT_RETRY;
-    return boxcar_delivery_message(delivery)->payload.data[0] == 'x' ? BOXCAR_VERDICT_FAIL : BOXCAR_VERDICT_ACK;
+    return boxcar_delivery_message(delivery)->payload.data[0] == 'x' ? BOXCAR_VERDICT_FAIL
+                                                                     : BOXCAR_VERDICT_ACK;
 }
 
 /* What a handler of one box puts into the other is drained too. */
@@ -84,7 +85,8 @@ static void handler_transaction_acks_in_the_inbox(void **state) {
         ids[i] = put_into(f, BOXCAR_INBOX, "in", i < 2 ? "x" : "y", NULL);
     scene_open(&s, f);
     ASSERT_OK(f, boxcar_worker_handle(s.worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("t"), count, &s), &f->err));
-    ASSERT_OK(f, boxcar_worker_handle(s.worker, HANDLER(BOXCAR_INBOX, BOXCAR_STR("in"), pass_on, &s), &f->err));
+    ASSERT_OK(f,
+              boxcar_worker_handle(s.worker, HANDLER(BOXCAR_INBOX, BOXCAR_STR("in"), pass_on, &s), &f->err));
     run(&s);
     assert_int_equal(s.calls[BOXCAR_INBOX], 8);
     assert_int_equal(s.calls[BOXCAR_OUTBOX], 6); /* what was rolled back is not there */

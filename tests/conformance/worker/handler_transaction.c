@@ -40,7 +40,8 @@ static int64_t count_effects(struct fixture *f) {
     return fixture_sql_number(f, "select count(*) from effect", "select count(*) from effect");
 }
 
-static struct request batch_of(struct fixture *f, boxcar_settle_kind kind, const boxcar_settlement *settlement) {
+static struct request batch_of(struct fixture *f, boxcar_settle_kind kind,
+                               const boxcar_settlement *settlement) {
     struct request batch = {.base.owner = f->owner};
     batch.parts[BOXCAR_OUTBOX].settle[kind] = (boxcar_settlement_list){settlement, 1};
     return batch;
@@ -350,7 +351,8 @@ static void messages_of_a_batch_that_was_sent_before_are_stored_once(void **stat
     if (fixture_is_sqlite(f))
         skip();
     boxcar_new_message message = new_message("t", "p");
-    struct request batch = {.base.messages[BOXCAR_OUTBOX] = {&message, 1}, .own[BOXCAR_OUTBOX].fresh_ids = true};
+    struct request batch = {.base.messages[BOXCAR_OUTBOX] = {&message, 1},
+                            .own[BOXCAR_OUTBOX].fresh_ids = true};
     boxcar_work_id ids[2];
     message.message_id.uuid = boxcar_uuid_new();
     for (int i = 0; i < 2; i++) {

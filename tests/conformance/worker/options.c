@@ -29,13 +29,18 @@ static void bad_options_are_refused_by_name(void **state) {
     REFUSED(store, NULL);
 #undef REFUSED
     ASSERT_OK(f, boxcar_worker_new(&good, &worker, &f->err));
-    ASSERT_INVALID(f, "topic", boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR(""), scene_play, NULL), &f->err));
-    ASSERT_INVALID(f, "topic", boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("a\xff"), scene_play, NULL), &f->err));
-    ASSERT_INVALID(f, "run",
-                   boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("a"), NULL, NULL), &f->err));
+    ASSERT_INVALID(
+        f, "topic",
+        boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR(""), scene_play, NULL), &f->err));
+    ASSERT_INVALID(
+        f, "topic",
+        boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("a\xff"), scene_play, NULL), &f->err));
+    ASSERT_INVALID(
+        f, "run", boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("a"), NULL, NULL), &f->err));
     ASSERT_INVALID(f, "handler", boxcar_worker_handle(worker, NULL, &f->err));
-    ASSERT_INVALID(f, "box",
-                   boxcar_worker_handle(worker, HANDLER((boxcar_box)2, BOXCAR_STR("a"), scene_play, NULL), &f->err));
+    ASSERT_INVALID(
+        f, "box",
+        boxcar_worker_handle(worker, HANDLER((boxcar_box)2, BOXCAR_STR("a"), scene_play, NULL), &f->err));
     boxcar_handler odd = BOXCAR_HANDLER_INIT;
     odd.topic = BOXCAR_STR("a");
     odd.kind = (boxcar_handler_kind)3;

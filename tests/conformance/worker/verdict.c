@@ -69,7 +69,8 @@ static void deferring_spends_no_attempt(void **state) {
     struct scene *s = scene_new(f);
     boxcar_enqueued sent = enqueue(f, "orders", "x");
     scene_make(s);
-    ASSERT_OK(f, boxcar_worker_handle(s->worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("orders"), defer_twice, s), &f->err));
+    ASSERT_OK(f, boxcar_worker_handle(s->worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("orders"), defer_twice, s),
+                                      &f->err));
     scene_run(s);
     assert_int_equal(s->calls, 3);
     assert_status(f, sent.work_id, BOXCAR_DONE);
@@ -100,7 +101,9 @@ static void what_a_handler_writes_commits_with_the_ack(void **state) {
     struct scene *s = scene_new(f);
     boxcar_enqueued sent = enqueue(f, "orders.paid", "x");
     scene_make(s);
-    ASSERT_OK(f, boxcar_worker_handle(s->worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("orders.paid"), effect_and_message, s), &f->err));
+    ASSERT_OK(
+        f, boxcar_worker_handle(
+               s->worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("orders.paid"), effect_and_message, s), &f->err));
     scene_run(s);
     assert_int_equal(s->calls, 2);
     assert_status(f, sent.work_id, BOXCAR_DONE);
@@ -121,7 +124,8 @@ static boxcar_verdict lose_lease_in_transaction(void *context, boxcar_delivery *
     settlement.work_id = message->work_id;
     atomic_fetch_add(&s->calls, 1);
     if (fixture_try_open(s->f, &other, &err) != BOXCAR_OK ||
-        boxcar_settle(other, CLAIMER(BOXCAR_OUTBOX, message->owner), BOXCAR_FAIL, &settlement, 1, NULL, NULL, &err) != BOXCAR_OK ||
+        boxcar_settle(other, CLAIMER(BOXCAR_OUTBOX, message->owner), BOXCAR_FAIL, &settlement, 1, NULL, NULL,
+                      &err) != BOXCAR_OK ||
         boxcar_delivery_begin(delivery, &store, &err) != BOXCAR_OK ||
         boxcar_enqueue(store, BOXCAR_OUTBOX, &next, NULL, &err) != BOXCAR_OK)
         atomic_fetch_add(&s->cancelled, 1);
@@ -135,8 +139,10 @@ static void lost_lease_undoes_what_the_handler_wrote(void **state) {
     struct scene *s = scene_new(f);
     boxcar_enqueued sent = enqueue(f, "orders.paid", "x");
     scene_make(s);
-    ASSERT_OK(
-        f, boxcar_worker_handle(s->worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("orders.paid"), lose_lease_in_transaction, s), &f->err));
+    ASSERT_OK(f,
+              boxcar_worker_handle(
+                  s->worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("orders.paid"), lose_lease_in_transaction, s),
+                  &f->err));
     scene_run(s);
     assert_int_equal(s->calls, 1);
     assert_int_equal(s->cancelled, 0);

@@ -50,8 +50,9 @@ static void longest_matching_pattern_gets_the_message(void **state) {
     _Atomic int calls[4] = {0};
     scene_make(s);
     for (size_t i = 0; i < 4; i++)
-        ASSERT_OK(
-            f, boxcar_worker_handle(s->worker, HANDLER(BOXCAR_OUTBOX, boxcar_str_of(PATTERNS[i]), count_call, &calls[i]), &f->err));
+        ASSERT_OK(f, boxcar_worker_handle(
+                         s->worker, HANDLER(BOXCAR_OUTBOX, boxcar_str_of(PATTERNS[i]), count_call, &calls[i]),
+                         &f->err));
     enqueue_many(f, "mail", 1, NULL);
     enqueue_many(f, "orders.us", 2, NULL);
     enqueue_many(f, "orders.eu.new", 3, NULL);
@@ -68,8 +69,9 @@ static void two_handlers_for_one_topic_are_refused(void **state) {
     struct scene *s = scene_new(f);
     scene_make(s);
     scene_handle(s, "orders.*");
-    ASSERT_FAILS(f, BOXCAR_E_CONFLICT,
-                 boxcar_worker_handle(s->worker, HANDLER_DISCARD(BOXCAR_OUTBOX, BOXCAR_STR("orders.*")), &f->err));
+    ASSERT_FAILS(
+        f, BOXCAR_E_CONFLICT,
+        boxcar_worker_handle(s->worker, HANDLER_DISCARD(BOXCAR_OUTBOX, BOXCAR_STR("orders.*")), &f->err));
     assert_string_equal(f->err.argument, "topic");
     scene_handle(s, "Orders.*"); /* topics are case-sensitive */
     scene_free(s);
@@ -148,7 +150,8 @@ static void message_that_crashed_three_times_runs_alone(void **state) {
     enqueue_many(f, "orders", 200, NULL);
     s->options.concurrency = 8;
     scene_make(s);
-    ASSERT_OK(f, boxcar_worker_handle(s->worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("orders"), watch_company, &a), &f->err));
+    ASSERT_OK(f, boxcar_worker_handle(
+                     s->worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("orders"), watch_company, &a), &f->err));
     scene_run(s);
     assert_int_equal(a.calls, 201);
     assert_int_equal(a.most_beside, 0);
@@ -178,7 +181,8 @@ static int64_t claims_for_2000(struct fixture *f, int batch_limit) {
     s->options.batch_size = 10;
     s->options.batch_limit = batch_limit;
     scene_make(s);
-    ASSERT_OK(f, boxcar_worker_handle(s->worker, HANDLER_DISCARD(BOXCAR_OUTBOX, BOXCAR_STR("t")), &f->err)); /* takes no time */
+    ASSERT_OK(f, boxcar_worker_handle(s->worker, HANDLER_DISCARD(BOXCAR_OUTBOX, BOXCAR_STR("t")),
+                                      &f->err)); /* takes no time */
     scene_run(s);
     boxcar_worker_stats_read(s->worker, &stats);
     assert_int_equal(stats.claimed, 2000);
@@ -186,7 +190,8 @@ static int64_t claims_for_2000(struct fixture *f, int batch_limit) {
     return stats.claims;
 }
 
-/* A claim costs a round trip: 2,000 quick messages take 200 of them by tens, and few once batches have grown. */
+/* A claim costs a round trip: 2,000 quick messages take 200 of them by tens, and few once batches have grown.
+ */
 static void batches_of_quick_messages_grow_to_the_limit(void **state) {
     struct fixture *f = *state;
     assert_true(claims_for_2000(f, 10) >= 200);
@@ -199,7 +204,8 @@ static void discarding_acks_without_a_handler(void **state) {
     struct scene *s = scene_new(f);
     enqueue_many(f, "orders", 300, NULL);
     scene_make(s);
-    ASSERT_OK(f, boxcar_worker_handle(s->worker, HANDLER_DISCARD(BOXCAR_OUTBOX, BOXCAR_STR("orders")), &f->err));
+    ASSERT_OK(f,
+              boxcar_worker_handle(s->worker, HANDLER_DISCARD(BOXCAR_OUTBOX, BOXCAR_STR("orders")), &f->err));
     scene_run(s);
     assert_int_equal(stats_of(f).done, 300);
     scene_free(s);
@@ -222,8 +228,8 @@ static void drain_does_not_wait_for_the_far_future(void **state) {
 static size_t count_logged(struct scene *s, const char *text) {
     size_t count = 0;
     pthread_mutex_lock(&s->mutex);
-    for (const char *at = s->logged; (at = memmem(at, (size_t)(s->logged + s->logged_len - at), text, strlen(text)));
-         at++)
+    for (const char *at = s->logged;
+         (at = memmem(at, (size_t)(s->logged + s->logged_len - at), text, strlen(text))); at++)
         count++;
     pthread_mutex_unlock(&s->mutex);
     return count;

@@ -3,12 +3,17 @@
 
 #include "lease.h"
 
-static bool is(const struct bad_end *bad_end, const char *outcome) { return strcmp(bad_end->outcome, outcome) == 0; }
+static bool is(const struct bad_end *bad_end, const char *outcome) {
+    return strcmp(bad_end->outcome, outcome) == 0;
+}
 
-static bool is_counted(const struct bad_end *bad_end) { return is(bad_end, "abandoned") || is(bad_end, "lease_expired"); }
+static bool is_counted(const struct bad_end *bad_end) {
+    return is(bad_end, "abandoned") || is(bad_end, "lease_expired");
+}
 
 /* The bad end of one lease in the history of its message, or NULL; *ret_count: how many there are. */
-static const struct bad_end *find_end(const struct ledger *ledger, const struct lease *lease, int *ret_count) {
+static const struct bad_end *find_end(const struct ledger *ledger, const struct lease *lease,
+                                      int *ret_count) {
     size_t first, end = ledger_bad_ends(ledger, lease->work_id, &first);
     const struct bad_end *found = NULL;
     *ret_count = 0;
@@ -92,8 +97,8 @@ static void check_limit(struct ledger *ledger, const struct end_state *end_state
     bool exhausted = end_state->status == BOXCAR_FAILED && end_state->reason == BOXCAR_REASON_EXHAUSTED;
     if (exhausted ? end_state->retry_count != limit : end_state->retry_count >= limit)
         offend(ledger, "work id %lld is %s (%s) after %d of %d attempts", (long long)end_state->work_id,
-               boxcar_message_status_name(end_state->status), boxcar_reason_name(end_state->reason), end_state->retry_count,
-               limit);
+               boxcar_message_status_name(end_state->status), boxcar_reason_name(end_state->reason),
+               end_state->retry_count, limit);
 }
 
 /* The counter after each bad end, and in the end. */
@@ -105,15 +110,15 @@ static void check_history(struct ledger *ledger, const struct end_state *end_sta
         retries = is(bad_end, "replayed") ? 0 : retries + is_counted(bad_end);
         crashes = is(bad_end, "replayed") ? 0 : crashes + is(bad_end, "lease_expired");
         if (bad_end->retry_count != retries)
-            offend(ledger, "work id %lld: %s left retry_count %d, should be %d", (long long)end_state->work_id,
-                   bad_end->outcome, bad_end->retry_count, retries);
+            offend(ledger, "work id %lld: %s left retry_count %d, should be %d",
+                   (long long)end_state->work_id, bad_end->outcome, bad_end->retry_count, retries);
     }
     if (end_state->retry_count != retries)
-        offend(ledger, "work id %lld ended with retry_count %d after %d attempts", (long long)end_state->work_id,
-               end_state->retry_count, retries);
+        offend(ledger, "work id %lld ended with retry_count %d after %d attempts",
+               (long long)end_state->work_id, end_state->retry_count, retries);
     if (end_state->status == BOXCAR_FAILED && end_state->crash_count != crashes)
-        offend(ledger, "work id %lld ended with crash_count %d after %d crashes", (long long)end_state->work_id,
-               end_state->crash_count, crashes);
+        offend(ledger, "work id %lld ended with crash_count %d after %d crashes",
+               (long long)end_state->work_id, end_state->crash_count, crashes);
 }
 
 /* Every cancellation that was reported is on record. */

@@ -64,8 +64,8 @@ static void hear_passed_over(struct lease *lease, const struct record *call) {
     bool early = lease->claim && call->after + CLOCK_SLACK_US < lease->promised_until;
     if (lease->ended)
         return;
-    /* A deferral leaves no trace by which its repetition could recognize it, and a call without epochs, other than an ack,
-     * cannot tell its own from that of an attempt before. */
+    /* A deferral leaves no trace by which its repetition could recognize it, and a call without epochs, other
+     * than an ack, cannot tell its own from that of an attempt before. */
     if (may_be_repeated(call) && (call->verb == VERB_DEFER || (call->shaky == 2 && call->verb != VERB_ACK))) {
         lease->unknown = true;
         lease->verb = (enum verb)call->verb;

@@ -99,7 +99,8 @@ static int compare_fate_key(const void *key, const void *end_state) {
 }
 
 struct end_state *ledger_end_state(const struct ledger *ledger, int64_t work_id) {
-    return bsearch(&work_id, ledger->end_states, ledger->end_state_count, sizeof(*ledger->end_states), compare_fate_key);
+    return bsearch(&work_id, ledger->end_states, ledger->end_state_count, sizeof(*ledger->end_states),
+                   compare_fate_key);
 }
 
 /* The first row whose work id is not below the given one. */
@@ -119,7 +120,8 @@ static size_t lower_bound(const void *rows, size_t count, size_t size, size_t of
 
 size_t ledger_bad_ends(const struct ledger *ledger, int64_t work_id, size_t *ret_first) {
     size_t offset = offsetof(struct bad_end, work_id);
-    *ret_first = lower_bound(ledger->bad_ends, ledger->bad_end_count, sizeof(struct bad_end), offset, work_id);
+    *ret_first =
+        lower_bound(ledger->bad_ends, ledger->bad_end_count, sizeof(struct bad_end), offset, work_id);
     return lower_bound(ledger->bad_ends, ledger->bad_end_count, sizeof(struct bad_end), offset, work_id + 1);
 }
 

@@ -18,7 +18,8 @@ static const char *show(const uint8_t *id) {
 
 static int compare_by_message(const void *left, const void *right) {
     const struct end_state *const *a = left, *const *b = right;
-    return memcmp((*a)->message_id.uuid.bytes, (*b)->message_id.uuid.bytes, sizeof((*a)->message_id.uuid.bytes));
+    return memcmp((*a)->message_id.uuid.bytes, (*b)->message_id.uuid.bytes,
+                  sizeof((*a)->message_id.uuid.bytes));
 }
 
 /* All that the clients wrote about one message id. */
@@ -85,7 +86,8 @@ static void check_births(struct ledger *ledger) {
         struct birth birth;
         while (next < ledger->end_state_count && memcmp(end_states[next]->message_id.uuid.bytes, id, 16) < 0)
             next++;
-        bool found = next < ledger->end_state_count && memcmp(end_states[next]->message_id.uuid.bytes, id, 16) == 0;
+        bool found =
+            next < ledger->end_state_count && memcmp(end_states[next]->message_id.uuid.bytes, id, 16) == 0;
         i = read_birth(ledger, i, &birth);
         check_birth(ledger, &birth, found ? end_states[next] : NULL);
     }
@@ -121,7 +123,8 @@ static bool is_allowed(const struct ledger *ledger, const struct end_state *end_
 static void check_ends(struct ledger *ledger) {
     for (size_t i = 0; i < ledger->end_state_count; i++) {
         const struct end_state *end_state = &ledger->end_states[i];
-        bool done = end_state->status == BOXCAR_DONE && has_act(ledger, end_state->work_id, RECORD_SETTLING, VERB_ACK);
+        bool done = end_state->status == BOXCAR_DONE &&
+                    has_act(ledger, end_state->work_id, RECORD_SETTLING, VERB_ACK);
         bool dead = end_state->status == BOXCAR_FAILED && is_allowed(ledger, end_state);
         if (!done && !dead)
             offend(ledger, "work id %lld is %s (%s)", (long long)end_state->work_id,
@@ -156,18 +159,15 @@ static void check_sql(struct ledger *ledger) {
            ledger_sql_number(ledger, "select count(*) from boxcar_message", "select count(*) from message"));
     expect(ledger, "dead letters", count_status(ledger, BOXCAR_FAILED),
            ledger_sql_number(ledger, "select count(*) from boxcar_dead", "select count(*) from dead"));
-    expect(
-        ledger, "finished", done,
-        ledger_sql_number(ledger, "select coalesce(sum(last_id - first_id + 1), 0) from boxcar_finished",
-                          "select coalesce(sum(last_id - first_id + 1), 0) from finished"));
-    expect(
-        ledger, "finished, each once", done,
-        ledger_sql_number(
-            ledger,
-            "select count(distinct m.work_id) from boxcar_finished f join boxcar_message m"
-            " on m.work_id between f.first_id and f.last_id",
-            "select count(distinct m.work_id) from finished f join message m"
-            " on m.work_id between f.first_id and f.last_id"));
+    expect(ledger, "finished", done,
+           ledger_sql_number(ledger, "select coalesce(sum(last_id - first_id + 1), 0) from boxcar_finished",
+                             "select coalesce(sum(last_id - first_id + 1), 0) from finished"));
+    expect(ledger, "finished, each once", done,
+           ledger_sql_number(ledger,
+                             "select count(distinct m.work_id) from boxcar_finished f join boxcar_message m"
+                             " on m.work_id between f.first_id and f.last_id",
+                             "select count(distinct m.work_id) from finished f join message m"
+                             " on m.work_id between f.first_id and f.last_id"));
     expect(ledger, "leases left", 0,
            ledger_sql_number(ledger, "select count(*) from boxcar_lease", "select count(*) from lease"));
     expect(ledger, "parked left", 0,

@@ -31,13 +31,13 @@ static void add_end_state(struct ledger *ledger, const boxcar_message *message) 
         sscanf(message->stream.data, "stream-%d", &stream);
     ledger->end_states = grow(ledger->end_states, ledger->end_state_count, sizeof(*ledger->end_states));
     ledger->end_states[ledger->end_state_count++] = (struct end_state){.work_id = message->work_id.value,
-                                                        .message_id = message->message_id,
-                                                        .status = message->status,
-                                                        .reason = message->reason,
-                                                        .retry_count = message->retry_count,
-                                                        .crash_count = message->crash_count,
-                                                        .max_attempts = message->max_attempts,
-                                                        .stream = stream};
+                                                                       .message_id = message->message_id,
+                                                                       .status = message->status,
+                                                                       .reason = message->reason,
+                                                                       .retry_count = message->retry_count,
+                                                                       .crash_count = message->crash_count,
+                                                                       .max_attempts = message->max_attempts,
+                                                                       .stream = stream};
 }
 
 static int compare_end_states(const void *left, const void *right) {
@@ -117,12 +117,12 @@ static void read_older(struct ledger *ledger, int64_t after) {
         ledger->end_states = grow(ledger->end_states, ledger->end_state_count, sizeof(*ledger->end_states));
         struct end_state *end_state = &ledger->end_states[ledger->end_state_count++];
         *end_state = (struct end_state){.work_id = strtoll(PQgetvalue(result, i, 0), NULL, 10),
-                              .status = (boxcar_message_status)atoi(PQgetvalue(result, i, 2)),
-                              .reason = (boxcar_reason)atoi(PQgetvalue(result, i, 3)),
-                              .retry_count = atoi(PQgetvalue(result, i, 4)),
-                              .crash_count = atoi(PQgetvalue(result, i, 5)),
-                              .max_attempts = atoi(PQgetvalue(result, i, 6)),
-                              .stream = atoi(PQgetvalue(result, i, 7))};
+                                        .status = (boxcar_message_status)atoi(PQgetvalue(result, i, 2)),
+                                        .reason = (boxcar_reason)atoi(PQgetvalue(result, i, 3)),
+                                        .retry_count = atoi(PQgetvalue(result, i, 4)),
+                                        .crash_count = atoi(PQgetvalue(result, i, 5)),
+                                        .max_attempts = atoi(PQgetvalue(result, i, 6)),
+                                        .stream = atoi(PQgetvalue(result, i, 7))};
         if (!boxcar_uuid_parse(boxcar_str_of(PQgetvalue(result, i, 1)), &end_state->message_id.uuid))
             errx(99, "%s is no message id", PQgetvalue(result, i, 1));
     }
@@ -157,7 +157,8 @@ static void read_pasts_sqlite(struct ledger *ledger) {
         bad_end->order = sqlite3_column_int64(stmt, 1);
         bad_end->epoch = sqlite3_column_int64(stmt, 2);
         bad_end->retry_count = sqlite3_column_int(stmt, 3);
-        snprintf(bad_end->outcome, sizeof(bad_end->outcome), "%s", (const char *)sqlite3_column_text(stmt, 4));
+        snprintf(bad_end->outcome, sizeof(bad_end->outcome), "%s",
+                 (const char *)sqlite3_column_text(stmt, 4));
         if (sqlite3_column_bytes(stmt, 5) == (int)sizeof(bad_end->owner))
             memcpy(bad_end->owner, sqlite3_column_blob(stmt, 5), sizeof(bad_end->owner));
     }

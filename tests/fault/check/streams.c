@@ -1,4 +1,5 @@
-/* Within a stream: held by one client at a time, in the order of arrival. Neighbours may come together, by one claim. */
+/* Within a stream: held by one client at a time, in the order of arrival. Neighbours may come together, by
+ * one claim. */
 #include <err.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,8 @@ static void add_span(struct stream_trace *trace, const struct lease *lease) {
     trace->spans[trace->span_count++] = (struct span){lease->from, lease->to, lease->work_id, lease->epoch};
 }
 
-static void add_message(const struct ledger *ledger, struct stream_trace *trace, const struct end_state *end_state) {
+static void add_message(const struct ledger *ledger, struct stream_trace *trace,
+                        const struct end_state *end_state) {
     struct streamed message = {.end_state = end_state};
     struct lease lease;
     size_t first, end = ledger_acts(ledger, end_state->work_id, &first);
@@ -82,8 +84,8 @@ static bool was_claimed_by(const struct ledger *ledger, int64_t work_id, int64_t
     return false;
 }
 
-/* An earlier message that was there for sure when a later one was claimed must have been finished, or have come with
- * it. */
+/* An earlier message that was there for sure when a later one was claimed must have been finished, or have
+ * come with it. */
 static void check_order(struct ledger *ledger, const struct stream_trace *trace) {
     for (size_t i = 0; i < trace->message_count; i++)
         for (size_t k = 0; k < i; k++) {
@@ -93,8 +95,8 @@ static void check_order(struct ledger *ledger, const struct stream_trace *trace)
             if (early->end_state->stored_after < late->first_before && early->acked > late->first_after &&
                 !was_claimed_by(ledger, early->end_state->work_id, late->first_epoch))
                 offend(ledger, "stream %d: work id %lld was leased (epoch after %lld) before %lld was done",
-                       late->end_state->stream, (long long)late->end_state->work_id, (long long)late->first_after,
-                       (long long)early->end_state->work_id);
+                       late->end_state->stream, (long long)late->end_state->work_id,
+                       (long long)late->first_after, (long long)early->end_state->work_id);
         }
 }
 

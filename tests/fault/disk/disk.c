@@ -46,7 +46,9 @@ uint64_t disk_random(uint64_t *state) { /* splitmix64 */
     return z ^ (z >> 31);
 }
 
-int64_t disk_operations(enum disk_harm harm) { return harm == DISK_READ_ERROR ? disk.reads : disk.operations; }
+int64_t disk_operations(enum disk_harm harm) {
+    return harm == DISK_READ_ERROR ? disk.reads : disk.operations;
+}
 bool disk_was_harmed(void) { return disk.harmed; }
 
 static void *must(void *memory) {
@@ -67,7 +69,8 @@ static struct disk_file *file_of(const char *path) {
     return &disk.files[disk.count++];
 }
 
-static void remember(struct disk_file *file, enum operation kind, int64_t offset, const void *data, size_t size) {
+static void remember(struct disk_file *file, enum operation kind, int64_t offset, const void *data,
+                     size_t size) {
     struct pending *op;
 
     if (file->count == file->capacity) {
@@ -218,7 +221,8 @@ struct handle {
 static int file_close(sqlite3_file *file) { return REAL(file)->pMethods->xClose(REAL(file)); }
 
 static int file_read(sqlite3_file *file, void *data, int size, sqlite3_int64 offset) {
-    return can_read() && has_power() ? REAL(file)->pMethods->xRead(REAL(file), data, size, offset) : SQLITE_IOERR_READ;
+    return can_read() && has_power() ? REAL(file)->pMethods->xRead(REAL(file), data, size, offset)
+                                     : SQLITE_IOERR_READ;
 }
 
 static int write_through(struct handle *handle, const void *data, int size, sqlite3_int64 offset) {
@@ -283,7 +287,9 @@ static int file_size(sqlite3_file *file, sqlite3_int64 *ret_size) {
     return REAL(file)->pMethods->xFileSize(REAL(file), ret_size);
 }
 static int file_lock(sqlite3_file *file, int lock) { return REAL(file)->pMethods->xLock(REAL(file), lock); }
-static int file_unlock(sqlite3_file *file, int lock) { return REAL(file)->pMethods->xUnlock(REAL(file), lock); }
+static int file_unlock(sqlite3_file *file, int lock) {
+    return REAL(file)->pMethods->xUnlock(REAL(file), lock);
+}
 static int file_check_lock(sqlite3_file *file, int *ret_reserved) {
     return REAL(file)->pMethods->xCheckReservedLock(REAL(file), ret_reserved);
 }
@@ -341,7 +347,8 @@ static int vfs_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *file,
     handle->base.pMethods = &METHODS;
     if (name != NULL && !(flags & SQLITE_OPEN_DELETEONCLOSE))
         handle->file = file_of(name);
-    handle->is_new_journal = flags & SQLITE_OPEN_CREATE && flags & (SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL);
+    handle->is_new_journal =
+        flags & SQLITE_OPEN_CREATE && flags & (SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL);
     return SQLITE_OK;
 }
 

@@ -1,13 +1,14 @@
 /* power [--seed N] [--trials N] [--steps N]: SQLite on a disk that fails (disk.h).
  *
- * Each trial makes a store, enqueues, claims, settles, maintains, closes and opens it again, while the disk loses its power
- * at some operation, is full for a while, fails once, or cannot be read for a while. What calls reported is noted outside the store. Afterwards the file
- * is looked at with SQLite's own VFS, after a power cut in each form that the disk may have left it in: it must be whole
- * (pragma integrity_check), hold every message whose enqueueing was reported (BX-001) and each call wholly or not at all,
- * and every ack that was reported must be there (BX-004). Claims need not survive. Then the store must work again.
+ * Each trial makes a store, enqueues, claims, settles, maintains, closes and opens it again, while the disk
+ * loses its power at some operation, is full for a while, fails once, or cannot be read for a while. What
+ * calls reported is noted outside the store. Afterwards the file is looked at with SQLite's own VFS, after a
+ * power cut in each form that the disk may have left it in: it must be whole (pragma integrity_check), hold
+ * every message whose enqueueing was reported (BX-001) and each call wholly or not at all, and every ack that
+ * was reported must be there (BX-004). Claims need not survive. Then the store must work again.
  *
- * The same seed makes the same trials. Exit status 0: nothing was lost; 1: something was, which is printed with the seed of
- * its trial: `power --seed THAT --trials 1` repeats it. */
+ * The same seed makes the same trials. Exit status 0: nothing was lost; 1: something was, which is printed
+ * with the seed of its trial: `power --seed THAT --trials 1` repeats it. */
 #include <err.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -49,7 +50,8 @@ static uint64_t draw(struct trial *trial, uint64_t below) { return disk_random(&
 
 static void complain(struct trial *trial, const char *text, const char *detail) {
     if (trial->complaints++ < COMPLAINTS_SHOWN)
-        printf("not ok - seed %llu, %s: %s: %s\n", (unsigned long long)trial->seed, trial->what, text, detail);
+        printf("not ok - seed %llu, %s: %s: %s\n", (unsigned long long)trial->seed, trial->what, text,
+               detail);
 }
 
 static boxcar_status open_store(const char *path, bool deploy, boxcar_store **ret_store, boxcar_error *err) {
@@ -133,7 +135,8 @@ static void do_ack(struct trial *trial) {
 
     if (count == 0)
         return;
-    status = boxcar_settle(trial->store, CLAIMER(BOXCAR_OUTBOX, trial->owner), BOXCAR_ACK, trial->held + first, count, affected, &affected_count, NULL);
+    status = boxcar_settle(trial->store, CLAIMER(BOXCAR_OUTBOX, trial->owner), BOXCAR_ACK,
+                           trial->held + first, count, affected, &affected_count, NULL);
     for (size_t i = first; i < trial->held_count; i++) {
         if (status != BOXCAR_OK)
             note_ack(trial, trial->held_ids[i], MAYBE_ACKED);
@@ -148,7 +151,8 @@ static void do_abandon(struct trial *trial) {
         return;
     trial->held_count--;
     trial->held[trial->held_count].delay_ms = 0;
-    (void)boxcar_settle(trial->store, CLAIMER(BOXCAR_OUTBOX, trial->owner), BOXCAR_ABANDON, trial->held + trial->held_count, 1, NULL, NULL, NULL);
+    (void)boxcar_settle(trial->store, CLAIMER(BOXCAR_OUTBOX, trial->owner), BOXCAR_ABANDON,
+                        trial->held + trial->held_count, 1, NULL, NULL, NULL);
 }
 
 static void do_maintain(struct trial *trial) {
@@ -387,8 +391,8 @@ int main(int argc, char **argv) {
         else
             errx(2, "usage: power [--seed N] [--trials N] [--steps N]");
     }
-    printf("power: seed %llu, %llu trials of %llu steps\n", (unsigned long long)seed, (unsigned long long)trials,
-           (unsigned long long)steps);
+    printf("power: seed %llu, %llu trials of %llu steps\n", (unsigned long long)seed,
+           (unsigned long long)trials, (unsigned long long)steps);
     for (uint64_t i = 0; i < trials; i++)
         complaints += run_trial(seed + i, (int)steps, &harmed, &images);
     printf("power: %d harmed, %d files looked at, %d complaints\n", harmed, images, complaints);

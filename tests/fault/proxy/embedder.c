@@ -1,7 +1,7 @@
-/* embedder worker|coordinator|batch|borrow: a program with the library in it, for proxy_storm: handlers with transactions,
- * a coordinator with a thread of its own, batches, a borrowed connection. Errors end it with exit status 1. A text that
- * the library hands out and that is no UTF-8, or has a zero byte, aborts it. The store is BOXCAR_STORE and
- * BOXCAR_SCHEMA. */
+/* embedder worker|coordinator|batch|borrow: a program with the library in it, for proxy_storm: handlers with
+ * transactions, a coordinator with a thread of its own, batches, a borrowed connection. Errors end it with
+ * exit status 1. A text that the library hands out and that is no UTF-8, or has a zero byte, aborts it. The
+ * store is BOXCAR_STORE and BOXCAR_SCHEMA. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -63,7 +63,8 @@ static boxcar_verdict on_message(void *context, boxcar_delivery *delivery) {
     if (boxcar_delivery_record_stages(delivery, BOXCAR_STAGE_PUBLISHED, &err) != BOXCAR_OK ||
         boxcar_delivery_begin(delivery, &store, &err) != BOXCAR_OK ||
         boxcar_enqueue(store, BOXCAR_OUTBOX, &next, NULL, &err) != BOXCAR_OK ||
-        boxcar_event_append(store, BOXCAR_STR("handled"), BOXCAR_ANY_VERSION, &event, 1, NULL, &err) != BOXCAR_OK)
+        boxcar_event_append(store, BOXCAR_STR("handled"), BOXCAR_ANY_VERSION, &event, 1, NULL, &err) !=
+            BOXCAR_OK)
         return BOXCAR_VERDICT_RETRY;
     return BOXCAR_VERDICT_ACK;
 }
@@ -85,9 +86,11 @@ static int run_worker(void) {
     options.grace_ms = 1000;
     boxcar_status status = boxcar_worker_new(&options, &worker, &err);
     if (status == BOXCAR_OK)
-        status = boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("t.*"), on_message, NULL), &err);
+        status =
+            boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("t.*"), on_message, NULL), &err);
     if (status == BOXCAR_OK)
-        status = boxcar_worker_handle(worker, HANDLER(BOXCAR_INBOX, BOXCAR_STR("t.*"), on_message, NULL), &err);
+        status =
+            boxcar_worker_handle(worker, HANDLER(BOXCAR_INBOX, BOXCAR_STR("t.*"), on_message, NULL), &err);
     if (status == BOXCAR_OK && pthread_create(&stopper, NULL, stop_later, worker) == 0) {
         status = boxcar_worker_run(worker, &err);
         pthread_join(stopper, NULL);
@@ -107,7 +110,9 @@ static boxcar_verdict on_ordered(void *context, boxcar_delivery *delivery) {
     next.payload = message->payload;
     next.stream = message->stream;
     (void)boxcar_delivery_record_stages(delivery, BOXCAR_STAGE_STORED, &err);
-    return boxcar_coordinator_enqueue(context, BOXCAR_OUTBOX, &next, 1, NULL, &err) == BOXCAR_OK ? BOXCAR_VERDICT_ACK : BOXCAR_VERDICT_RETRY;
+    return boxcar_coordinator_enqueue(context, BOXCAR_OUTBOX, &next, 1, NULL, &err) == BOXCAR_OK
+               ? BOXCAR_VERDICT_ACK
+               : BOXCAR_VERDICT_RETRY;
 }
 
 static boxcar_status flush_once(boxcar_coordinator *coordinator, boxcar_error *err) {
@@ -121,7 +126,8 @@ static boxcar_status flush_once(boxcar_coordinator *coordinator, boxcar_error *e
     boxcar_status status = boxcar_coordinator_flush(coordinator, &work, &flush, err);
     for (int box = 0; status == BOXCAR_OK && box < 2; box++) {
         check_list(flush->claimed[(boxcar_box)box]);
-        status = boxcar_ordered_run(flush->claimed[(boxcar_box)box], NULL, on_ordered, coordinator, &results, err);
+        status =
+            boxcar_ordered_run(flush->claimed[(boxcar_box)box], NULL, on_ordered, coordinator, &results, err);
         if (status == BOXCAR_OK)
             status = boxcar_ordered_settle(coordinator, results, NULL, err);
         boxcar_ordered_results_free(results);
@@ -225,8 +231,8 @@ static int run_batch(void) {
     return end(status, &err);
 }
 
-/* The program's own calls on its connection. libpq waits for ever when a mangled answer promises more than comes: that is
- * the program's business and not the library's, so the program ends itself. */
+/* The program's own calls on its connection. libpq waits for ever when a mangled answer promises more than
+ * comes: that is the program's business and not the library's, so the program ends itself. */
 static void own_call_begin(void) { (void)alarm(OWN_CALL_SECONDS); }
 static void own_call_end(void) { (void)alarm(0); }
 
@@ -263,7 +269,8 @@ static int run_borrowed(void) {
 static const struct {
     const char *name;
     int (*run)(void);
-} MODES[] = {{"worker", run_worker}, {"coordinator", run_coordinator}, {"batch", run_batch}, {"borrow", run_borrowed}};
+} MODES[] = {
+    {"worker", run_worker}, {"coordinator", run_coordinator}, {"batch", run_batch}, {"borrow", run_borrowed}};
 
 int main(int argc, char **argv) {
     const char *url = getenv("BOXCAR_STORE"), *schema = getenv("BOXCAR_SCHEMA");

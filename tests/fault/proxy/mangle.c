@@ -93,16 +93,18 @@ static void emit_row(struct mangle *mangle, const struct row *row) {
 }
 
 static uint32_t odd_number(struct mangle *mangle) {
-    static const uint32_t NUMBERS[] = {0,         1,          2,          3,      UINT32_MAX, INT32_MAX,
-                                       1u << 31,  0x7ffffffe, 0x01000000, 100000, 0xfffffffe, 20,
-                                       2951 << 8, 9};
+    static const uint32_t NUMBERS[] = {0,          1,        2,          3,          UINT32_MAX,
+                                       INT32_MAX,  1u << 31, 0x7ffffffe, 0x01000000, 100000,
+                                       0xfffffffe, 20,       2951 << 8,  9};
     return NUMBERS[below(mangle, sizeof(NUMBERS) / sizeof(NUMBERS[0]))];
 }
 
 static void resize(struct mangle *mangle, struct row *row, unsigned i) {
-    static const uint32_t SIZES[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 12, 15, 16, 17, 19, 20, 21, 24, 32, 40, 44, 1000};
+    static const uint32_t SIZES[] = {0,  1,  2,  3,  4,  5,  7,  8,  9,  11, 12,
+                                     15, 16, 17, 19, 20, 21, 24, 32, 40, 44, 1000};
     uint32_t old = row->fields[i].len == NULL_LENGTH ? 0 : row->fields[i].len;
-    uint32_t len = below(mangle, 3) == 0 && old > 0 ? old - 1 : SIZES[below(mangle, sizeof(SIZES) / sizeof(SIZES[0]))];
+    uint32_t len =
+        below(mangle, 3) == 0 && old > 0 ? old - 1 : SIZES[below(mangle, sizeof(SIZES) / sizeof(SIZES[0]))];
     row->own = malloc(len + 1);
     if (!row->own)
         err(99, "mangle");

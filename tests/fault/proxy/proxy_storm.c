@@ -1,7 +1,7 @@
-/* proxy_storm [--seed N] [--rounds N]: the program and the library against a server whose answers are mangled on their way.
- * Whatever comes, a command ends, by itself, in an error at worst: no crash, no hang, no report of a sanitizer. The program
- * is named by BOXCAR, one with the library in it (embedder.c) by BOXCAR_TEST_EMBEDDER, the server by
- * BOXCAR_TEST_POSTGRES; exit status 77: there is none. */
+/* proxy_storm [--seed N] [--rounds N]: the program and the library against a server whose answers are mangled
+ * on their way. Whatever comes, a command ends, by itself, in an error at worst: no crash, no hang, no report
+ * of a sanitizer. The program is named by BOXCAR, one with the library in it (embedder.c) by
+ * BOXCAR_TEST_EMBEDDER, the server by BOXCAR_TEST_POSTGRES; exit status 77: there is none. */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -40,10 +40,12 @@ static const char *const COMMANDS[] = {
     "b dead ls; b dead show 17; b dead replay --topic t.one",
     "b cancel 5; b cancel 6",
     "b join start --expected 2 --join-id " JOIN "; b join show " JOIN "; b join ls",
-    "b enqueue t.one j --join " JOIN "; b join wait " JOIN " --on-complete t.two done; b join show " JOIN " -o json",
+    "b enqueue t.one j --join " JOIN "; b join wait " JOIN " --on-complete t.two done; b join show " JOIN
+    " -o json",
     "b stream ls; b stream show s; b stream skip s; b stream policy",
     "b instance ls",
-    "b inbox enqueue shop 1 t.in p; b inbox enqueue shop 2 t.in p; b inbox check shop 1; b inbox show shop 1; b inbox ls",
+    "b inbox enqueue shop 1 t.in p; b inbox enqueue shop 2 t.in p; b inbox check shop 1; b inbox show shop "
+    "1; b inbox ls",
     "b event append acc opened '{}'; b event append acc paid '{}'; b event read acc; b event follow --once",
     "b settings; b settings backoff_cap 1m",
     "b doctor; b doctor -o json",
@@ -74,7 +76,8 @@ static void run_child(const struct tempest *t, const char *url, const char *comm
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     /* The shell waits for a command that is told to end, however long that takes. */
-    snprintf(text, sizeof(text), "trap : TERM; cd %s; PATH=%s:$PATH; %s", t->directory, t->directory, command);
+    snprintf(text, sizeof(text), "trap : TERM; cd %s; PATH=%s:$PATH; %s", t->directory, t->directory,
+             command);
     if (log < 0 || dup2(log, STDERR_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0)
         _exit(98);
     setenv("BOXCAR_STORE", url, 1);
@@ -86,7 +89,8 @@ static void run_child(const struct tempest *t, const char *url, const char *comm
     _exit(98);
 }
 
-/* The wait status, or -1 when it had to be ended. A worker may try for ever to get through: it has to end when it is told to. */
+/* The wait status, or -1 when it had to be ended. A worker may try for ever to get through: it has to end
+ * when it is told to. */
 static int run(const struct tempest *t, const char *url, const char *command) {
     int64_t end = now_us() + COMMAND_SECONDS * INT64_C(1000000);
     bool may_be_told = strstr(command, "worker") != NULL;
@@ -132,10 +136,11 @@ static size_t occurrences(const char *log, const char *text) {
     return n;
 }
 
-/* libpq forgets a result that it has begun to read when the server ends a transaction in the midst of it. Results that we
- * forget look the same, but not only when answers are mangled: the other tests find those. */
+/* libpq forgets a result that it has begun to read when the server ends a transaction in the midst of it.
+ * Results that we forget look the same, but not only when answers are mangled: the other tests find those. */
 static bool is_leak_of_libpq(const char *log) {
-    return strstr(log, "LeakSanitizer") && !strstr(log, "ERROR: AddressSanitizer") && !strstr(log, "runtime error:") &&
+    return strstr(log, "LeakSanitizer") && !strstr(log, "ERROR: AddressSanitizer") &&
+           !strstr(log, "runtime error:") &&
            occurrences(log, "Direct leak") == occurrences(log, "PQmakeEmptyPGresult");
 }
 
@@ -171,7 +176,8 @@ static void run_round(struct tempest *t, int64_t round) {
     fault = find_fault(status, log);
     if (fault) {
         t->failures++;
-        printf("FAILED in round %lld: %s: %s\n%.1000s\n...\n%.6000s\n", (long long)round, fault, command, log, find_report(log));
+        printf("FAILED in round %lld: %s: %s\n%.1000s\n...\n%.6000s\n", (long long)round, fault, command, log,
+               find_report(log));
     }
     t->refused += status != 0;
     t->malformed += strstr(log, "answer is malformed") != NULL;
@@ -202,8 +208,10 @@ static void setup(struct tempest *t) {
 
 /* So that there is something to answer with, whatever the proxy let through so far. */
 static void feed(const struct tempest *t) {
-    int status = run(t, t->url, "set -e; b init; for i in 1 2 3 4 5 6; do b enqueue t.one p; b enqueue --stream s t.two p; "
-                                "b inbox enqueue shop $i$$ t.in p; b event append acc$$ paid '{}'; done");
+    int status =
+        run(t, t->url,
+            "set -e; b init; for i in 1 2 3 4 5 6; do b enqueue t.one p; b enqueue --stream s t.two p; "
+            "b inbox enqueue shop $i$$ t.in p; b event append acc$$ paid '{}'; done");
     if (status != 0) {
         char *log = read_log(t);
         errx(99, "cannot fill the store: %s", log);
@@ -243,7 +251,10 @@ static void read_arguments(struct tempest *t, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    struct tempest t = {.rounds = 40, .program = getenv("BOXCAR"), .embedder = getenv("BOXCAR_TEST_EMBEDDER"), .url = getenv("BOXCAR_TEST_POSTGRES")};
+    struct tempest t = {.rounds = 40,
+                        .program = getenv("BOXCAR"),
+                        .embedder = getenv("BOXCAR_TEST_EMBEDDER"),
+                        .url = getenv("BOXCAR_TEST_POSTGRES")};
     read_arguments(&t, argc, argv);
     if (!t.url || !*t.url)
         return 77;

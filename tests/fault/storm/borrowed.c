@@ -35,8 +35,9 @@ bool borrowed_open(struct borrowed *borrowed, struct client *client) {
         pause_ms(50);
         return false;
     }
-    boxcar_status status = borrowed->conn ? boxcar_store_borrow_postgres(borrowed->conn, &options, &borrowed->store, &err)
-                                      : boxcar_store_borrow_sqlite(borrowed->db, &options, &borrowed->store, &err);
+    boxcar_status status =
+        borrowed->conn ? boxcar_store_borrow_postgres(borrowed->conn, &options, &borrowed->store, &err)
+                       : boxcar_store_borrow_sqlite(borrowed->db, &options, &borrowed->store, &err);
     if (accept_status(client, status, &err, "borrow"))
         return true;
     borrowed_close(borrowed);

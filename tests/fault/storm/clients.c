@@ -10,8 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void (*const WORK[])(struct client *) = {
-    [ROLE_PRODUCER] = produce, [ROLE_CONSUMER] = consume, [ROLE_SITTER] = sit, [ROLE_UPKEEP] = look_after, [ROLE_DRAIN] = drain};
+static void (*const WORK[])(struct client *) = {[ROLE_PRODUCER] = produce,
+                                                [ROLE_CONSUMER] = consume,
+                                                [ROLE_SITTER] = sit,
+                                                [ROLE_UPKEEP] = look_after,
+                                                [ROLE_DRAIN] = drain};
 
 static void be_client(struct storm *storm, int number, enum role role) {
     struct client client = {.storm = storm,

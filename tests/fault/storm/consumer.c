@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "outgoing.h"
 #include "borrowed.h"
+#include "outgoing.h"
 #include "settle.h"
 
 struct consumer {
@@ -174,10 +174,14 @@ static bool take_transaction_id(struct consumer *c) {
     return borrowed_run(&c->borrowed, c->client, "select pg_current_xact_id()");
 }
 
-/* Stays in its transaction, sometimes for a minute, as one does that works on what it has claimed. False: hangs up. */
+/* Stays in its transaction, sometimes for a minute, as one does that works on what it has claimed. False:
+ * hangs up. */
 static bool sit_still(struct consumer *c) {
     struct client *client = c->client;
-    int64_t longest_ms = draw_percent(client, 50) ? 100 : draw_percent(client, 80) ? 2000 : client->storm->big ? 60000 : 4000;
+    int64_t longest_ms = draw_percent(client, 50)   ? 100
+                         : draw_percent(client, 80) ? 2000
+                         : client->storm->big       ? 60000
+                                                    : 4000;
     int64_t end = now_us() + draw_between(client, 0, longest_ms) * 1000;
     while (now_us() < end && !atomic_load(&client->storm->board->stop))
         pause_ms(20);
@@ -187,9 +191,9 @@ static bool sit_still(struct consumer *c) {
     return !hangs_up;
 }
 
-/* Enqueue, claim, enqueue and ack, all in one transaction of ours. What is claimed counts from the commit on. */
-static bool work_in_transaction(struct consumer *c, const boxcar_claimer *options,
-                                bool *ret_committed) {
+/* Enqueue, claim, enqueue and ack, all in one transaction of ours. What is claimed counts from the commit on.
+ */
+static bool work_in_transaction(struct consumer *c, const boxcar_claimer *options, bool *ret_committed) {
     struct settling how = {.verb = VERB_ACK, .in_transaction = true};
     bool chosen[HELD_MAX];
     outgoing_make(c->outgoing, c->client, (size_t)draw_size(c->client, 4));
@@ -250,8 +254,10 @@ void consume(struct client *client) {
 }
 
 void sit(struct client *client) {
-    struct consumer c = {
-        .client = client, .held = calloc(1, sizeof(*c.held)), .outgoing = calloc(1, sizeof(*c.outgoing)), .sits = true};
+    struct consumer c = {.client = client,
+                         .held = calloc(1, sizeof(*c.held)),
+                         .outgoing = calloc(1, sizeof(*c.outgoing)),
+                         .sits = true};
     if (!c.held || !c.outgoing)
         abort();
     while (!atomic_load(&client->storm->board->stop)) {

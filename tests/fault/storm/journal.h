@@ -33,7 +33,8 @@ struct record {
     uint8_t kind;
     uint8_t verb;
     uint8_t outcome;
-    uint8_t shaky; /* the connection was lost during the call, and the library tried again; 2: without epochs */
+    uint8_t
+        shaky; /* the connection was lost during the call, and the library tried again; 2: without epochs */
     uint16_t client;
     int16_t stream; /* INTENT: 0 = none */
     int64_t work_id;

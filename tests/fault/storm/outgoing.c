@@ -77,7 +77,8 @@ bool outgoing_enqueue(struct outgoing *outgoing, struct client *client, boxcar_s
     boxcar_status status =
         outgoing->count == 1
             ? boxcar_enqueue(store, BOXCAR_OUTBOX, outgoing->messages, outgoing->enqueued, &err)
-            : boxcar_enqueue_many(store, BOXCAR_OUTBOX, outgoing->messages, outgoing->count, outgoing->enqueued, &err);
+            : boxcar_enqueue_many(store, BOXCAR_OUTBOX, outgoing->messages, outgoing->count,
+                                  outgoing->enqueued, &err);
     return accept_status(client, status, &err, "enqueue");
 }
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "outgoing.h"
 #include "borrowed.h"
+#include "outgoing.h"
 
 /* The most that one transaction of ours holds. */
 #define TRANSACTION_STEPS 4
@@ -37,8 +37,8 @@ static void enqueue_again(struct producer *p) {
     message.payload = BOXCAR_STR("");
     message.message_id = p->last.message_id;
     if (p->last.work_id.value == 0 ||
-        !accept_status(p->client, boxcar_enqueue(p->client->store, BOXCAR_OUTBOX, &message, &enqueued, &err), &err,
-                       "enqueue again"))
+        !accept_status(p->client, boxcar_enqueue(p->client->store, BOXCAR_OUTBOX, &message, &enqueued, &err),
+                       &err, "enqueue again"))
         return;
     count(p->client, TALLY_DUPLICATES, 1);
     if (!enqueued.duplicate || enqueued.work_id.value != p->last.work_id.value)
@@ -78,7 +78,8 @@ static void enqueue_shared(struct producer *p) {
 /* A part that is taken back by itself within a transaction that may well commit. */
 static bool enqueue_and_take_back(struct producer *p, struct outgoing *outgoing) {
     outgoing_make(outgoing, p->client, (size_t)draw_size(p->client, 20));
-    if (!borrowed_run(&p->borrowed, p->client, "savepoint part") || !outgoing_enqueue(outgoing, p->client, p->borrowed.store))
+    if (!borrowed_run(&p->borrowed, p->client, "savepoint part") ||
+        !outgoing_enqueue(outgoing, p->client, p->borrowed.store))
         return false;
     if (!borrowed_run(&p->borrowed, p->client, "rollback to savepoint part"))
         return false;
@@ -116,7 +117,7 @@ static void enqueue_in_transaction(struct producer *p) {
     if (!p->borrowed.store && !borrowed_open(&p->borrowed, p->client))
         return;
     if (!borrowed_run(&p->borrowed, p->client,
-                  p->borrowed.db && draw_percent(p->client, 50) ? "begin immediate" : "begin")) {
+                      p->borrowed.db && draw_percent(p->client, 50) ? "begin immediate" : "begin")) {
         borrowed_close(&p->borrowed);
         return;
     }

@@ -4,15 +4,15 @@
 
 #include "outgoing.h"
 
-static const boxcar_settle_kind SETTLE[VERBS] = {BOXCAR_ACK, BOXCAR_ABANDON, BOXCAR_DEFER, BOXCAR_FAIL, BOXCAR_RENEW};
+static const boxcar_settle_kind SETTLE[VERBS] = {BOXCAR_ACK, BOXCAR_ABANDON, BOXCAR_DEFER, BOXCAR_FAIL,
+                                                 BOXCAR_RENEW};
 static const char *const VERB_NAMES[VERBS] = {"ack", "abandon", "defer", "fail", "renew"};
 
 static bool is_shared(boxcar_str payload) {
     return payload.len == 6 && memcmp(payload.data, "shared", 6) == 0;
 }
 
-static void look_at(struct client *client, const boxcar_message *message,
-                    const boxcar_claimer *options) {
+static void look_at(struct client *client, const boxcar_message *message, const boxcar_claimer *options) {
     long long id = message->work_id.value;
     if (!is_shared(message->payload) && !payload_is_whole(message->message_id, message->payload))
         complain(client, "work id %lld came with another payload than it was enqueued with", id);
@@ -58,8 +58,8 @@ void held_note(struct held *held, struct client *client) {
     count(client, TALLY_CLAIMED, (int64_t)held->count);
 }
 
-bool held_claim(struct held *held, struct client *client, boxcar_store *store,
-                const boxcar_claimer *options, bool in_transaction) {
+bool held_claim(struct held *held, struct client *client, boxcar_store *store, const boxcar_claimer *options,
+                bool in_transaction) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_message_list *list = NULL;
     held->count = 0;
@@ -150,8 +150,9 @@ bool settle_some(struct held *held, struct client *client, boxcar_store *store, 
     held->settled_before = answer.before;
     note(held, client, how, chosen, &answer, RECORD_SETTLING);
     int64_t lease_ms = how->verb == VERB_RENEW ? how->ms : BOXCAR_LEASE_MS_DEFAULT;
-    boxcar_status status = boxcar_settle(store, CLAIMER_FOR(BOXCAR_OUTBOX, client->owner, lease_ms), SETTLE[how->verb],
-                                         settlements, count, affected, &affected_count, &err);
+    boxcar_status status =
+        boxcar_settle(store, CLAIMER_FOR(BOXCAR_OUTBOX, client->owner, lease_ms), SETTLE[how->verb],
+                      settlements, count, affected, &affected_count, &err);
     if (!accept_status(client, status, &err, VERB_NAMES[how->verb]))
         return false;
     mark(held, client, affected, affected_count);
@@ -182,8 +183,8 @@ void settle_wrongly(struct held *held, struct client *client) {
     if (!wrong_owner)
         settlement.epoch.value = held->epochs[0].value + (draw_percent(client, 50) ? 1 : -1);
     boxcar_owner owner = wrong_owner ? (boxcar_owner){boxcar_uuid_new()} : client->owner;
-    boxcar_status status = boxcar_settle(client->store, CLAIMER(BOXCAR_OUTBOX, owner), SETTLE[verb], &settlement, 1, NULL,
-                                         &affected_count, &err);
+    boxcar_status status = boxcar_settle(client->store, CLAIMER(BOXCAR_OUTBOX, owner), SETTLE[verb],
+                                         &settlement, 1, NULL, &affected_count, &err);
     if (!accept_status(client, status, &err, VERB_NAMES[verb]))
         return;
     count(client, TALLY_REFUSED, 1);

@@ -27,8 +27,8 @@ struct settling {
 
 /* Claims on the given store and looks at what came. What is claimed outside of a transaction is
  * written down at once, else by held_note() after the commit. */
-bool held_claim(struct held *held, struct client *client, boxcar_store *store,
-                const boxcar_claimer *options, bool in_transaction);
+bool held_claim(struct held *held, struct client *client, boxcar_store *store, const boxcar_claimer *options,
+                bool in_transaction);
 void held_note(struct held *held, struct client *client);
 
 /* Settles the chosen ones; false: no answer. */

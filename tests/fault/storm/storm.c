@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "boxcar/inspect.h"
-#include "ledger.h"
 #include "clients.h"
+#include "ledger.h"
 
 static const char *const TALLY_NAMES[TALLIES] = {[TALLY_ENQUEUED] = "messages enqueued",
                                                  [TALLY_DUPLICATES] = "duplicates",
@@ -115,7 +115,8 @@ static int storm_run(struct storm *storm) {
     clients_init(&clients, storm);
     for (size_t i = 0; i < sizeof(ROLES) / sizeof(ROLES[0]); i++)
         clients_add(&clients, ROLES[i]);
-    for (int i = 0; storm->postgres && i < (storm->big ? 6 : 2); i++) /* on SQLite nobody else could write meanwhile */
+    for (int i = 0; storm->postgres && i < (storm->big ? 6 : 2);
+         i++) /* on SQLite nobody else could write meanwhile */
         clients_add(&clients, ROLE_SITTER);
     bool enough = clients_run(&clients);
     clients_stop(&clients);

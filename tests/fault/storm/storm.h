@@ -20,7 +20,7 @@ enum tally {
     TALLY_DUPLICATES,
     TALLY_ROLLBACKS,
     TALLY_LONG_TRANSACTIONS,
-    TALLY_SAT, /* transactions that claimed and stayed open */
+    TALLY_SAT,     /* transactions that claimed and stayed open */
     TALLY_HUNG_UP, /* of these, ended by a lost connection */
     TALLY_CLAIMED,
     TALLY_SUSPECTS, /* claims of one that a lease had expired on */

@@ -79,8 +79,7 @@ static void read_page(struct client *client) {
     if (!accept_status(client, boxcar_message_page(client->store, &options, &list, &err), &err, "page"))
         return;
     for (size_t i = 1; i < list->count; i++)
-        if (list->items[i]->work_id.value >=
-            list->items[i - 1]->work_id.value)
+        if (list->items[i]->work_id.value >= list->items[i - 1]->work_id.value)
             complain(client, "a page that shows a message twice or not newest first: work id %lld",
                      (long long)list->items[i]->work_id.value);
     boxcar_list_free(list);

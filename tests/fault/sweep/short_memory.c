@@ -4,8 +4,8 @@
  * BOXCAR_TEST_FAIL_FROM=N    it and all after it fail
  * BOXCAR_TEST_ALLOCATIONS=FILE  how many there were is written there at exit
  *
- * Counts from main() on: what the loader and the libraries do before is not the program's. glibc's own functions (strdup,
- * getline, open_memstream, ...) come here as well. */
+ * Counts from main() on: what the loader and the libraries do before is not the program's. glibc's own
+ * functions (strdup, getline, open_memstream, ...) come here as well. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -61,12 +61,12 @@ static void write_count(void) {
     close(file);
 }
 
-/* OpenSSL 3.0 itself crashes when an allocation fails while it sets up its random numbers, which libpq asks for at its
- * first connection. That is not the program's fault, so it is done before. */
+/* OpenSSL 3.0 itself crashes when an allocation fails while it sets up its random numbers, which libpq asks
+ * for at its first connection. That is not the program's fault, so it is done before. */
 static void set_up_random_numbers(void) {
-    int (*random_bytes[])(unsigned char *, int) = {
-        (int (*)(unsigned char *, int))dlsym(RTLD_DEFAULT, "RAND_bytes"),
-        (int (*)(unsigned char *, int))dlsym(RTLD_DEFAULT, "RAND_priv_bytes")};
+    int (*random_bytes[])(unsigned char *,
+                          int) = {(int (*)(unsigned char *, int))dlsym(RTLD_DEFAULT, "RAND_bytes"),
+                                  (int (*)(unsigned char *, int))dlsym(RTLD_DEFAULT, "RAND_priv_bytes")};
     unsigned char byte;
 
     for (size_t i = 0; i < sizeof(random_bytes) / sizeof(random_bytes[0]); i++)

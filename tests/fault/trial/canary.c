@@ -305,8 +305,5 @@ static void run_canaries(struct trial *trial) {
     search_errors(trial, &marks);
 }
 
-const struct scenario CANARIES = {.run = run_canaries,
-                                  .messages = 100,
-                                  .full_messages = 1000,
-                                  .max_attempts = 2,
-                                  .full_max_attempts = 2};
+const struct scenario CANARIES = {
+    .run = run_canaries, .messages = 100, .full_messages = 1000, .max_attempts = 2, .full_max_attempts = 2};

@@ -112,8 +112,7 @@ static void follow(struct trial *trial, const struct member *self) {
         if (boxcar_event_read_all(store, &filter, &list, &error) != BOXCAR_OK)
             errx(99, "follow: %s", error.message);
         for (size_t i = 0; i < list->count; i++)
-            note(self, "seen", list->items[i]->event_id,
-                 list->items[i]->position);
+            note(self, "seen", list->items[i]->event_id, list->items[i]->position);
         filter.after = list->position;
         if (list->count == 0)
             pause_ms(2);
@@ -325,8 +324,5 @@ static void run_events(struct trial *trial) {
     }
 }
 
-const struct scenario EVENTS = {.run = run_events,
-                                .messages = 1500,
-                                .full_messages = 20000,
-                                .kills = 12,
-                                .full_kills = 200};
+const struct scenario EVENTS = {
+    .run = run_events, .messages = 1500, .full_messages = 20000, .kills = 12, .full_kills = 200};

@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "borrowed.h"
 #include "boxcar/inbox.h"
 #include "boxcar/maintain.h"
-#include "borrowed.h"
 #include "trial.h"
 
 #define PRODUCERS 8
@@ -30,8 +30,8 @@
 
 /* In memory that all processes share. */
 struct depot {
-    _Atomic int64_t next;                /* delivery to be taken on */
-    _Atomic int64_t at[PRODUCERS];       /* the batch a producer is at, and whether it is through: */
+    _Atomic int64_t next;                 /* delivery to be taken on */
+    _Atomic int64_t at[PRODUCERS];        /* the batch a producer is at, and whether it is through: */
     _Atomic bool is_delivered[PRODUCERS]; /* the successor of a dead producer delivers that batch again */
     _Atomic bool stop;
 };
@@ -58,7 +58,8 @@ static bool write_effect(struct borrowed *borrowed, struct client *client, int64
     const char *schema = client->storm->postgres ? client->storm->schema : "main";
     char sql[256];
     snprintf(sql, sizeof(sql),
-             "insert into \"%s\".effect values (%lld, 1) on conflict (message) do update set times = effect.times + 1",
+             "insert into \"%s\".effect values (%lld, 1) on conflict (message) do update set times = "
+             "effect.times + 1",
              schema, (long long)message);
     return borrowed_run(borrowed, client, sql);
 }
@@ -75,17 +76,20 @@ static void make_table(struct trial *trial) {
 
 /* ---- producers ---- */
 
-static bool accept_one(struct client *client, struct borrowed *borrowed, boxcar_inbox_key key, int64_t message) {
+static bool accept_one(struct client *client, struct borrowed *borrowed, boxcar_inbox_key key,
+                       int64_t message) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     bool is_new = false;
     if (!borrowed_run(borrowed, client, "begin"))
         return false;
     boxcar_status status = boxcar_inbox_accept(borrowed->store, key, BOXCAR_NO_STR, &is_new, NULL, &err);
-    bool good = accept_status(client, status, &err, "accept") && (!is_new || write_effect(borrowed, client, message));
+    bool good =
+        accept_status(client, status, &err, "accept") && (!is_new || write_effect(borrowed, client, message));
     return borrowed_run(borrowed, client, good ? "commit" : "rollback") && good;
 }
 
-static bool deliver_batch(struct crowd *crowd, struct client *client, struct borrowed *borrowed, int64_t first) {
+static bool deliver_batch(struct crowd *crowd, struct client *client, struct borrowed *borrowed,
+                          int64_t first) {
     boxcar_new_message messages[DELIVERY_BATCH];
     static char ids[DELIVERY_BATCH][24];
     boxcar_error err = BOXCAR_ERROR_INIT;
@@ -95,7 +99,8 @@ static bool deliver_batch(struct crowd *crowd, struct client *client, struct bor
         char *id = ids[i - first];
         snprintf(id, sizeof(ids[0]), "%lld", (long long)number);
         if (is_accepted(number)) {
-            if (!accept_one(client, borrowed, (boxcar_inbox_key){BOXCAR_STR("outside"), boxcar_str_of(id)}, number))
+            if (!accept_one(client, borrowed, (boxcar_inbox_key){BOXCAR_STR("outside"), boxcar_str_of(id)},
+                            number))
                 return false;
             continue;
         }
@@ -105,7 +110,8 @@ static bool deliver_batch(struct crowd *crowd, struct client *client, struct bor
         message->external_id = message->payload = boxcar_str_of(id);
         message->topic = BOXCAR_STR("parcel");
     }
-    return accept_status(client, boxcar_enqueue_many(client->store, BOXCAR_INBOX, messages, stored, NULL, &err), &err,
+    return accept_status(client,
+                         boxcar_enqueue_many(client->store, BOXCAR_INBOX, messages, stored, NULL, &err), &err,
                          "enqueue");
 }
 
@@ -144,10 +150,12 @@ static void handle(struct client *client, struct borrowed *borrowed, const boxca
     if (!borrowed_run(borrowed, client, "begin"))
         return;
     bool good = write_effect(borrowed, client, strtoll(id, NULL, 10));
-    boxcar_status status = boxcar_settle(borrowed->store, CLAIMER(BOXCAR_INBOX, client->owner), BOXCAR_ACK, &settlement, 1, NULL, &affected, &err);
+    boxcar_status status = boxcar_settle(borrowed->store, CLAIMER(BOXCAR_INBOX, client->owner), BOXCAR_ACK,
+                                         &settlement, 1, NULL, &affected, &err);
     good = accept_status(client, status, &err, "ack") && good && affected == 1 && !draw_percent(client, 2);
     if (borrowed_run(borrowed, client, good ? "commit" : "rollback") && !good && draw_percent(client, 50))
-        (void)boxcar_settle(client->store, CLAIMER(BOXCAR_INBOX, client->owner), BOXCAR_ABANDON, &settlement, 1, NULL, NULL, &err);
+        (void)boxcar_settle(client->store, CLAIMER(BOXCAR_INBOX, client->owner), BOXCAR_ABANDON, &settlement,
+                            1, NULL, NULL, &err);
 }
 
 static void work(struct crowd *crowd, struct client *client) {
@@ -200,9 +208,8 @@ static void start(struct crowd *crowd, int number) {
         return;
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    struct client client = {.storm = &crowd->trial->storm,
-                            .number = number,
-                            .chance = crowd->trial->storm.seed + starts * 7919};
+    struct client client = {
+        .storm = &crowd->trial->storm, .number = number, .chance = crowd->trial->storm.seed + starts * 7919};
     if (number < PRODUCERS)
         deliver(crowd, &client);
     else if (number < PRODUCERS + WORKERS)
@@ -237,7 +244,8 @@ static void let_them_work(struct crowd *crowd) {
     int killed = 0;
     while (count_effects(trial) < trial->messages || !is_delivered(crowd)) {
         int64_t far = count_effects(trial) + atomic_load(&crowd->depot->next);
-        if (killed < trial->kills && far > (trial->messages + crowd->deliveries) * killed / (trial->kills + 1)) {
+        if (killed < trial->kills &&
+            far > (trial->messages + crowd->deliveries) * killed / (trial->kills + 1)) {
             kill_one(crowd);
             killed++;
         }
@@ -272,17 +280,21 @@ static void judge_effects(struct crowd *crowd) {
                               "select count(*) from effect where times <> 1");
     int64_t known = sql_number(trial, "select count(*) from boxcar_inbox_receipt where state = 'done'",
                                "select count(*) from inbox_receipt where state = 'done'");
-    int64_t keys = sql_number(trial, "select count(*) from boxcar_inbox_key", "select count(*) from inbox_key");
+    int64_t keys =
+        sql_number(trial, "select count(*) from boxcar_inbox_key", "select count(*) from inbox_key");
     int64_t seen = sql_number(trial, "select sum(seen_count) from boxcar_inbox_key",
                               "select sum(seen_count)::bigint from inbox_key");
     printf("%s: %lld deliveries were noted, %lld effects\n", trial->name, (long long)seen, (long long)once);
     judge(trial, "every message had its effect exactly once", trial->messages - once + more);
-    judge(trial, "every key is known once, and done", llabs(trial->messages - known) + llabs(trial->messages - keys));
+    judge(trial, "every key is known once, and done",
+          llabs(trial->messages - known) + llabs(trial->messages - keys));
     judge(trial, "every delivery was noted", seen < crowd->deliveries);
-    judge(trial, "nothing is left to do, or dead",
-          sql_number(trial,
-                     "select (select count(*) from boxcar_inbox where status <> 'done') + count(*) from boxcar_lease",
-                     "select (select count(*) from inbox where status <> 'done') + count(*) from lease"));
+    judge(
+        trial, "nothing is left to do, or dead",
+        sql_number(
+            trial,
+            "select (select count(*) from boxcar_inbox where status <> 'done') + count(*) from boxcar_lease",
+            "select (select count(*) from inbox where status <> 'done') + count(*) from lease"));
     judge(trial, "nobody saw what must not be", atomic_load(&trial->storm.board->tallies[TALLY_COMPLAINTS]));
 }
 

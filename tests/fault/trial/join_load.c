@@ -81,7 +81,8 @@ static void enqueue_steps(struct filler *filler, enum step_way way) {
             message->join_id = plan->join_id;
     }
     if (count == 0 ||
-        !check(filler, boxcar_enqueue_many(filler->store, BOXCAR_OUTBOX, messages, count, NULL, &error), &error, "enqueue"))
+        !check(filler, boxcar_enqueue_many(filler->store, BOXCAR_OUTBOX, messages, count, NULL, &error),
+               &error, "enqueue"))
         return;
     for (size_t i = 0; i < count; i++) /* the join has ended: as messages that belong to nothing */
         messages[i].join_id = (boxcar_join_id){0};

@@ -143,9 +143,10 @@ static void settle(struct puller *puller, const struct settlements *list, bool b
     size_t affected = 0;
     if (list->count == 0)
         return;
-    boxcar_status status =
-        bad ? boxcar_settle(puller->store, CLAIMER(BOXCAR_OUTBOX, puller->owner), BOXCAR_FAIL, list->items, list->count, NULL, &affected, &error)
-            : boxcar_settle(puller->store, CLAIMER(BOXCAR_OUTBOX, puller->owner), BOXCAR_ACK, list->items, list->count, NULL, &affected, &error);
+    boxcar_status status = bad ? boxcar_settle(puller->store, CLAIMER(BOXCAR_OUTBOX, puller->owner),
+                                               BOXCAR_FAIL, list->items, list->count, NULL, &affected, &error)
+                               : boxcar_settle(puller->store, CLAIMER(BOXCAR_OUTBOX, puller->owner),
+                                               BOXCAR_ACK, list->items, list->count, NULL, &affected, &error);
     atomic_fetch_add(&puller->tangle->calls, 1);
     atomic_fetch_add(&puller->tangle->settled, (int64_t)affected);
     if (status != BOXCAR_OK)
@@ -287,5 +288,4 @@ static void run_join_locks(struct trial *trial) {
         join_guard_judge(trial);
 }
 
-const struct scenario JOIN_LOCKS = {
-    .run = run_join_locks, .messages = 800, .full_messages = 100000};
+const struct scenario JOIN_LOCKS = {.run = run_join_locks, .messages = 800, .full_messages = 100000};

@@ -166,8 +166,5 @@ static void run_joins(struct trial *trial) {
     check_joins(trial);
 }
 
-const struct scenario JOINS = {.run = run_joins,
-                               .messages = 100,
-                               .full_messages = 10000,
-                               .kills = 6,
-                               .full_kills = 100};
+const struct scenario JOINS = {
+    .run = run_joins, .messages = 100, .full_messages = 10000, .kills = 6, .full_kills = 100};

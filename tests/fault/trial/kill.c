@@ -251,7 +251,8 @@ static void run_stopped_in_c(struct trial *trial) {
     const char *const other_arguments[] = {"--handler", other_handler, "--lease", "1s",
                                            "--poll",    "50ms",        NULL};
     load_enqueue(trial, (struct load){.topic = "slow", .count = 1});
-    struct worker *worker = worker_start(trial, &(struct launch){.arguments = arguments, .is_c_worker = true});
+    struct worker *worker =
+        worker_start(trial, &(struct launch){.arguments = arguments, .is_c_worker = true});
     if (wait_starts(trial, "start", 1, 20000))
         stop_and_go_on(trial, worker, &(struct launch){.arguments = other_arguments}, "calm");
     workers_terminate(trial);
@@ -291,20 +292,11 @@ static void run_terminate_gracefully(struct trial *trial) {
     judge_starts(trial, false);
 }
 
-const struct scenario KILL_RANDOM = {.run = run_kill_random,
-                                     .messages = 2000,
-                                     .full_messages = 100000,
-                                     .kills = 12,
-                                     .full_kills = 200};
-const struct scenario POISON = {.run = run_poison,
-                                .messages = 40,
-                                .full_messages = 400,
-                                .max_attempts = 4,
-                                .full_max_attempts = 10};
+const struct scenario KILL_RANDOM = {
+    .run = run_kill_random, .messages = 2000, .full_messages = 100000, .kills = 12, .full_kills = 200};
+const struct scenario POISON = {
+    .run = run_poison, .messages = 40, .full_messages = 400, .max_attempts = 4, .full_max_attempts = 10};
 const struct scenario STOPPED = {.run = run_stopped};
 const struct scenario STOPPED_IN_C = {.run = run_stopped_in_c};
-const struct scenario TERMINATE_GRACEFULLY = {.run = run_terminate_gracefully,
-                                              .messages = 1000,
-                                              .full_messages = 20000,
-                                              .kills = 5,
-                                              .full_kills = 50};
+const struct scenario TERMINATE_GRACEFULLY = {
+    .run = run_terminate_gracefully, .messages = 1000, .full_messages = 20000, .kills = 5, .full_kills = 50};

@@ -108,7 +108,8 @@ static void run_terminate(struct trial *trial) {
         start_worker(trial, "2s", 10, NULL);
     wait_finished(trial, 20, 30000);
     /* On a slow machine it takes longer. */
-    for (int64_t at = now_us(); now_us() < end || (terminated < wanted && now_us() < end + 60000000); at += 100000) {
+    for (int64_t at = now_us(); now_us() < end || (terminated < wanted && now_us() < end + 60000000);
+         at += 100000) {
         terminated += terminate_one(trial);
         while (now_us() < at + 100000)
             pause_ms(5);
@@ -177,19 +178,10 @@ static void run_cut_link(struct trial *trial) {
     judge_starts(trial, true);
 }
 
-const struct scenario SERVER_CRASH = {.run = run_server_crash,
-                                      .messages = 1200,
-                                      .full_messages = 30000,
-                                      .kills = 3,
-                                      .full_kills = 50};
+const struct scenario SERVER_CRASH = {
+    .run = run_server_crash, .messages = 1200, .full_messages = 30000, .kills = 3, .full_kills = 50};
 /* kills: tenths of a second */
-const struct scenario TERMINATE = {.run = run_terminate,
-                                   .messages = 2000,
-                                   .full_messages = 30000,
-                                   .kills = 40,
-                                   .full_kills = 600};
-const struct scenario CUT_LINK = {.run = run_cut_link,
-                                  .messages = 700,
-                                  .full_messages = 30000,
-                                  .kills = 1,
-                                  .full_kills = 10};
+const struct scenario TERMINATE = {
+    .run = run_terminate, .messages = 2000, .full_messages = 30000, .kills = 40, .full_kills = 600};
+const struct scenario CUT_LINK = {
+    .run = run_cut_link, .messages = 700, .full_messages = 30000, .kills = 1, .full_kills = 10};

@@ -113,7 +113,8 @@ static void run_drain_many(struct trial *trial) {
     enum { WORKERS = 8 };
     char handler[1000];
     int64_t left = 0;
-    snprintf(handler, sizeof(handler), "orders.*=exec:%s %s --slow 1500", trial->exec_handler, trial->evidence);
+    snprintf(handler, sizeof(handler), "orders.*=exec:%s %s --slow 1500", trial->exec_handler,
+             trial->evidence);
     const char *const arguments[] = {"--drain", "--handler", handler,       "--concurrency", "2",
                                      "--poll",  "50ms",      "--log-level", "warn",          NULL};
     load_enqueue(trial, (struct load){.topic = "orders.paid", .count = trial->messages});
@@ -139,7 +140,8 @@ static void run_hang(struct trial *trial) {
     const char *const arguments[] = {"--concurrency", "1", "--lease", "2000", "--timeout", "500", NULL};
     struct starts starts;
     load_enqueue(trial, (struct load){.topic = "stubborn", .count = 1});
-    struct worker *worker = worker_start(trial, &(struct launch){.arguments = arguments, .is_c_worker = true});
+    struct worker *worker =
+        worker_start(trial, &(struct launch){.arguments = arguments, .is_c_worker = true});
     if (!wait_starts(trial, "start", 1, 20000))
         return;
     load_enqueue(trial, (struct load){.topic = "calm", .count = trial->messages});
@@ -169,7 +171,8 @@ static bool find_faketime(char *preload, size_t size) {
 
 static struct worker *start_at(struct trial *trial, const char *preload, const char *offset) {
     char handler[1000];
-    snprintf(handler, sizeof(handler), "orders.*=exec:%s %s --slow 2500", trial->exec_handler, trial->evidence);
+    snprintf(handler, sizeof(handler), "orders.*=exec:%s %s --slow 2500", trial->exec_handler,
+             trial->evidence);
     const char *const before[] = {"env", preload, offset, "FAKETIME_DONT_FAKE_MONOTONIC=1", NULL};
     const char *const arguments[] = {"--handler", handler, "--concurrency", "4",  "--lease", "1s",
                                      "--poll",    "50ms",  "--maintain",    "1s", NULL};
@@ -233,11 +236,7 @@ static void run_wrong_clock(struct trial *trial) {
     judge_clock(trial, behind, -3600);
 }
 
-const struct scenario TWO_SERVICES = {
-    .run = run_two_services, .messages = 800, .full_messages = 20000};
-const struct scenario DRAIN_MANY = {
-    .run = run_drain_many, .messages = 800, .full_messages = 50000};
+const struct scenario TWO_SERVICES = {.run = run_two_services, .messages = 800, .full_messages = 20000};
+const struct scenario DRAIN_MANY = {.run = run_drain_many, .messages = 800, .full_messages = 50000};
 const struct scenario HANG = {.run = run_hang, .full_messages = 200};
-const struct scenario WRONG_CLOCK = {.run = run_wrong_clock,
-                                     .messages = 50,
-                                     .full_messages = 500};
+const struct scenario WRONG_CLOCK = {.run = run_wrong_clock, .messages = 50, .full_messages = 500};

@@ -88,10 +88,6 @@ static void run_crowd(struct trial *trial) {
     end(trial, loader);
 }
 
-const struct scenario STREAMS = {.run = run_streams,
-                                 .messages = 600,
-                                 .full_messages = 100000,
-                                 .kills = 4,
-                                 .full_kills = 100};
-const struct scenario STREAM_CROWD = {
-    .run = run_crowd, .messages = 2000, .full_messages = 100000};
+const struct scenario STREAMS = {
+    .run = run_streams, .messages = 600, .full_messages = 100000, .kills = 4, .full_kills = 100};
+const struct scenario STREAM_CROWD = {.run = run_crowd, .messages = 2000, .full_messages = 100000};

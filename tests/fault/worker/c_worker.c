@@ -1,6 +1,7 @@
-/* c_worker EVIDENCE OWNER [--concurrency N] [--lease MS] [--timeout MS] [--maintain MS] [--batch N] [--step MS]: a worker
- * program of somebody's own, with handlers in C. Its store is in BOXCAR_STORE and BOXCAR_SCHEMA. It appends
- * one line to EVIDENCE for every start of a handler, and one when a handler is told to stop. Topics:
+/* c_worker EVIDENCE OWNER [--concurrency N] [--lease MS] [--timeout MS] [--maintain MS] [--batch N] [--step
+ * MS]: a worker program of somebody's own, with handlers in C. Its store is in BOXCAR_STORE and
+ * BOXCAR_SCHEMA. It appends one line to EVIDENCE for every start of a handler, and one when a handler is told
+ * to stop. Topics:
  *
  *   calm      done at once
  *   slow      waits until it is told to stop, at most a minute
@@ -132,9 +133,11 @@ int main(int argc, char **argv) {
     boxcar_error error = BOXCAR_ERROR_INIT;
     boxcar_store_options store = BOXCAR_STORE_OPTIONS_INIT;
     boxcar_worker_options options = BOXCAR_WORKER_OPTIONS_INIT;
-    if (argc < 3 || !boxcar_uuid_parse(boxcar_str_of(argv[2]), &options.owner.uuid) || !getenv("BOXCAR_STORE"))
-        errx(99, "usage: c_worker EVIDENCE OWNER [--concurrency N] [--lease MS] [--timeout MS] [--maintain MS]"
-                 " [--step MS]");
+    if (argc < 3 || !boxcar_uuid_parse(boxcar_str_of(argv[2]), &options.owner.uuid) ||
+        !getenv("BOXCAR_STORE"))
+        errx(99,
+             "usage: c_worker EVIDENCE OWNER [--concurrency N] [--lease MS] [--timeout MS] [--maintain MS]"
+             " [--step MS]");
     evidence_fd = open(argv[1], O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
     if (evidence_fd < 0)
         err(99, "%s", argv[1]);
@@ -145,12 +148,21 @@ int main(int argc, char **argv) {
     options.poll_ms = 50;
     read_arguments(&options, argc, argv);
     check(boxcar_worker_new(&options, &worker, &error), &error);
-    check(boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("calm"), on_calm, NULL), &error), &error);
-    check(boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("slow"), on_slow, NULL), &error), &error);
-    check(boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("stubborn"), on_stubborn, NULL), &error), &error);
-    check(boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("step"), on_step, NULL), &error), &error);
-    check(boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("then.*"), on_continuation, NULL), &error), &error);
-    check(boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("ordered"), on_ordered, NULL), &error), &error);
+    check(boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("calm"), on_calm, NULL), &error),
+          &error);
+    check(boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("slow"), on_slow, NULL), &error),
+          &error);
+    check(boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("stubborn"), on_stubborn, NULL),
+                               &error),
+          &error);
+    check(boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("step"), on_step, NULL), &error),
+          &error);
+    check(boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("then.*"), on_continuation, NULL),
+                               &error),
+          &error);
+    check(
+        boxcar_worker_handle(worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("ordered"), on_ordered, NULL), &error),
+        &error);
     signal(SIGTERM, stop);
     check(boxcar_worker_run(worker, &error), &error);
     boxcar_worker_free(worker);

@@ -1,5 +1,5 @@
-/* exec_handler EVIDENCE [--dawdle MS] [--slow MS] [--late MS] [--pace MS] [--fail]: the program that workers run
- * for their messages. It appends one line to EVIDENCE for every start (O_APPEND: lines of many processes
+/* exec_handler EVIDENCE [--dawdle MS] [--slow MS] [--late MS] [--pace MS] [--fail]: the program that workers
+ * run for their messages. It appends one line to EVIDENCE for every start (O_APPEND: lines of many processes
  * do not mix) and then does what the first word of the payload says:
  *
  *   poison   kills the worker, after --dawdle

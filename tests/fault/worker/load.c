@@ -14,7 +14,8 @@
 #define AWAY_MAX_MS 120000
 #define STREAM_SIZE 32
 
-static void make(boxcar_new_message *message, const struct load *load, int64_t number, char stream[STREAM_SIZE]) {
+static void make(boxcar_new_message *message, const struct load *load, int64_t number,
+                 char stream[STREAM_SIZE]) {
     char key[128];
     snprintf(key, sizeof(key), "%s %lld", load->topic, (long long)number);
     *message = BOXCAR_NEW_MESSAGE_INIT;

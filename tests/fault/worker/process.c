@@ -58,7 +58,8 @@ static void name_worker(struct trial *trial, struct worker *worker, int number) 
 /* The URL of PostgreSQL ends with the application's name. */
 static void write_url(struct trial *trial, const struct launch *launch, int number, char *url, size_t size) {
     if (trial->storm.postgres)
-        snprintf(url, size, "%s_%d%s", trial->storm.url, number, launch->url_suffix ? launch->url_suffix : "");
+        snprintf(url, size, "%s_%d%s", trial->storm.url, number,
+                 launch->url_suffix ? launch->url_suffix : "");
     else
         snprintf(url, size, "%s", trial->storm.url);
 }
@@ -74,7 +75,8 @@ struct worker *worker_start(struct trial *trial, const struct launch *launch) {
     write_url(trial, launch, number, url, sizeof(url));
     add_words(&command, launch->before);
     if (launch->is_c_worker)
-        add_words(&command, (const char *const[]){trial->c_worker, trial->evidence, worker->owner_text, NULL});
+        add_words(&command,
+                  (const char *const[]){trial->c_worker, trial->evidence, worker->owner_text, NULL});
     else
         add_words(&command,
                   (const char *const[]){trial->program, "worker", "--owner", worker->owner_text, NULL});
@@ -125,9 +127,9 @@ static bool has_session(struct trial *trial, const struct worker *worker) {
     return trial->storm.postgres && sql_number(trial, NULL, text) > 0;
 }
 
-/* What a worker holds that is gone since `killed_at`. The server may lease more to it while it has a session, and on a slow
- * machine the first leases have ended by then: so each is counted when it is seen first. What had ended even before the
- * first look has been charged by then, after the kill. */
+/* What a worker holds that is gone since `killed_at`. The server may lease more to it while it has a session,
+ * and on a slow machine the first leases have ended by then: so each is counted when it is seen first. What
+ * had ended even before the first look has been charged by then, after the kill. */
 static int64_t count_left_behind(struct trial *trial, const struct worker *worker, int64_t killed_at) {
     int64_t held = 0, last = 0, end = now_us() + 60 * INT64_C(1000000);
     bool again;
@@ -183,7 +185,8 @@ static void show_log_end(const struct worker *worker) {
 }
 
 static bool has_ended_well(const struct worker *worker) {
-    return worker->killed || (worker->pid == 0 && WIFEXITED(worker->status) && WEXITSTATUS(worker->status) == 0);
+    return worker->killed ||
+           (worker->pid == 0 && WIFEXITED(worker->status) && WEXITSTATUS(worker->status) == 0);
 }
 
 void workers_terminate(struct trial *trial) {

@@ -35,17 +35,21 @@ int64_t count_done_by(struct trial *trial, const struct worker *worker) {
     return sql_number(trial, sqlite_text, postgres_text);
 }
 
-int64_t count_held_since(struct trial *trial, const struct worker *worker, int64_t *last_epoch, int64_t charged_from) {
+int64_t count_held_since(struct trial *trial, const struct worker *worker, int64_t *last_epoch,
+                         int64_t charged_from) {
     char sqlite_text[512], postgres_text[512], hex[33];
     int64_t before = *last_epoch;
     write_owner(worker, hex);
-    snprintf(sqlite_text, sizeof(sqlite_text), "select max(%" PRId64 ", ifnull(max(epoch), 0)) from boxcar_lease where owner = x'%s'",
-             before, hex);
-    snprintf(postgres_text, sizeof(postgres_text), "select greatest(%" PRId64 ", max(epoch)) from lease where owner = '%s'",
-             before, worker->owner_text);
+    snprintf(sqlite_text, sizeof(sqlite_text),
+             "select max(%" PRId64 ", ifnull(max(epoch), 0)) from boxcar_lease where owner = x'%s'", before,
+             hex);
+    snprintf(postgres_text, sizeof(postgres_text),
+             "select greatest(%" PRId64 ", max(epoch)) from lease where owner = '%s'", before,
+             worker->owner_text);
     *last_epoch = sql_number(trial, sqlite_text, postgres_text);
     snprintf(sqlite_text, sizeof(sqlite_text),
-             "select (select count(*) from boxcar_lease where owner = x'%s' and epoch > %" PRId64 " and epoch <= %" PRId64
+             "select (select count(*) from boxcar_lease where owner = x'%s' and epoch > %" PRId64
+             " and epoch <= %" PRId64
              ") + (select count(*) from boxcar_attempt where owner = x'%s' and at >= %" PRId64 ")",
              hex, before, *last_epoch, hex, charged_from);
     snprintf(postgres_text, sizeof(postgres_text),

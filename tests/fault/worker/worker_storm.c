@@ -1,7 +1,7 @@
 /* worker_storm STORE SCENARIO [--full] [--seed N] [--messages N] [--kills N]: one trial of real workers.
  * STORE is sqlite, or postgres for the server in BOXCAR_TEST_POSTGRES. Exit status 77: not to be had here.
- * The programs are named by BOXCAR, BOXCAR_TEST_EXEC_HANDLER and BOXCAR_TEST_C_WORKER. `worker_storm list` names the
- * scenarios. */
+ * The programs are named by BOXCAR, BOXCAR_TEST_EXEC_HANDLER and BOXCAR_TEST_C_WORKER. `worker_storm list`
+ * names the scenarios. */
 #include <err.h>
 #include <getopt.h>
 #include <signal.h>

@@ -26,8 +26,7 @@ struct copy {
 };
 
 /* `url` with another database name in it. */
-static void name_database(char *ret_url, const char *url, const char *database)
-{
+static void name_database(char *ret_url, const char *url, const char *database) {
     const char *path = strrchr(url, '/');
     const char *query = strchr(url, '?');
     while (query && path > query) /* the passfile has slashes too */
@@ -37,16 +36,14 @@ static void name_database(char *ret_url, const char *url, const char *database)
     assert_true(len > 0 && len < URL_SIZE);
 }
 
-static const char *second_cluster(void)
-{
+static const char *second_cluster(void) {
     const char *url = getenv("BOXCAR_TEST_SECOND_POSTGRES");
     if (!url)
         fail_msg("no second cluster: run this through tests/support/with-second-cluster");
     return url;
 }
 
-static void restore(struct fixture *f, enum where where, struct copy *ret_copy)
-{
+static void restore(struct fixture *f, enum where where, struct copy *ret_copy) {
     static unsigned counter;
     struct copy *copy = ret_copy;
     char command[3 * URL_SIZE];
@@ -60,26 +57,24 @@ static void restore(struct fixture *f, enum where where, struct copy *ret_copy)
     copy->conn = sql_connect_to(copy->url, f->schema);
 }
 
-static void drop(struct copy *copy)
-{
+static void drop(struct copy *copy) {
     sql_run(copy->server, "drop database %s with (force)", copy->database);
 }
 
-static void use_up_xids(PGconn *conn, int count)
-{
-    sql_run(conn, "do $$ begin for i in 1..%d loop perform pg_current_xact_id(); commit; end loop; end $$", count);
+static void use_up_xids(PGconn *conn, int count) {
+    sql_run(conn, "do $$ begin for i in 1..%d loop perform pg_current_xact_id(); commit; end loop; end $$",
+            count);
 }
 
-static int64_t work_id_of(PGconn *conn, const char *payload)
-{
+static int64_t work_id_of(PGconn *conn, const char *payload) {
     return sql_number(conn, "select work_id from message where payload = '%s'", payload);
 }
 
 /* One message of every kind, named after it. */
-static void make_messages(PGconn *conn)
-{
-    for (const char *const *name = (const char *const[]){"done", "dead", "deferred", "parked", "leased", NULL}; *name;
-         name++)
+static void make_messages(PGconn *conn) {
+    for (const char *const *name =
+             (const char *const[]){"done", "dead", "deferred", "parked", "leased", NULL};
+         *name; name++)
         sql_enqueue(conn, *name);
     assert_string_equal(sql_text(conn, CLAIM(WORKER, "'100 ms'", "10")), "dead,deferred,done,leased,parked");
     sql_run(conn, "select outbox_ack(" WORKER ", array[%lld])", (long long)work_id_of(conn, "done"));
@@ -97,8 +92,7 @@ static void make_messages(PGconn *conn)
  * time passes here. */
 static void let_time_pass(PGconn *conn) { sql_run(conn, "update frontier set look_at = '-infinity'"); }
 
-static void adopt(struct fixture *f, const struct copy *copy, enum how how)
-{
+static void adopt(struct fixture *f, const struct copy *copy, enum how how) {
     boxcar_store_options options = fixture_options(f);
     boxcar_store *store = NULL;
     if (how == BY_SQL) {
@@ -122,32 +116,31 @@ static void adopt(struct fixture *f, const struct copy *copy, enum how how)
 }
 
 /* Claims and acks until nothing comes any more: what came, in alphabetical order. */
-static const char *drain(PGconn *conn)
-{
+static const char *drain(PGconn *conn) {
     sql_run(conn, "create table if not exists delivered (payload text)");
     for (int round = 0, idle = 0; round < ROUNDS_MAX && idle < 3; round++) {
-        int64_t count = sql_number(conn, "with d as (insert into delivered select payload from outbox_claim(" WORKER
-                                         ", '30 s', 10) returning 1) select count(*) from d");
+        int64_t count =
+            sql_number(conn, "with d as (insert into delivered select payload from outbox_claim(" WORKER
+                             ", '30 s', 10) returning 1) select count(*) from d");
         idle = count > 0 ? 0 : idle + 1;
         /* Fails when something is finished twice, which the list of what came shows too. */
-        (void)sql_state(conn, "select outbox_ack(" WORKER ", array(select _ids(items) from lease where until > now()))");
+        (void)sql_state(conn, "select outbox_ack(" WORKER
+                              ", array(select _ids(items) from lease where until > now()))");
     }
     return sql_text(conn, "with d as (delete from delivered returning payload) "
                           "select coalesce(string_agg(payload, ',' order by payload), '') from d");
 }
 
-static bool has_all(const char *delivered, const char *const *names)
-{
+static bool has_all(const char *delivered, const char *const *names) {
     for (; *names; names++)
         if (!strstr(delivered, *names))
             return false;
     return true;
 }
 
-static const char *judge(const char *delivered)
-{
-    static const char *const UNFINISHED[] = {"after", "before", "fresh", "leased", "parked", "stream 1", "stream 2",
-                                             NULL};
+static const char *judge(const char *delivered) {
+    static const char *const UNFINISHED[] = {"after",  "before",   "fresh",    "leased",
+                                             "parked", "stream 1", "stream 2", NULL};
     if (!same(delivered, "after,before,fresh,leased,parked,stream 1,stream 2"))
         print_message("delivered: %s\n", delivered);
     if (!has_all(delivered, UNFINISHED))
@@ -155,18 +148,17 @@ static const char *judge(const char *delivered)
     return same(delivered, "after,before,fresh,leased,parked,stream 1,stream 2") ? NULL : AGAIN;
 }
 
-static const char *look_at_the_rest(PGconn *conn)
-{
+static const char *look_at_the_rest(PGconn *conn) {
     if (!same(sql_text(conn, "select string_agg(status, ',' order by payload) from outbox "
-                             "where payload in ('dead', 'deferred', 'done')"), "failed,ready,done"))
+                             "where payload in ('dead', 'deferred', 'done')"),
+              "failed,ready,done"))
         return "what was settled before has another status";
     if (!same(sql_text(conn, "select lost from audit()"), "0"))
         return LOST;
     return work_id_of(conn, "after") > work_id_of(conn, "before") ? NULL : "work ids are given out twice";
 }
 
-static const char *use_copy(struct fixture *f, struct copy *copy, enum how how)
-{
+static const char *use_copy(struct fixture *f, struct copy *copy, enum how how) {
     PGconn *conn = copy->conn;
     let_time_pass(conn);
     sql_enqueue(conn, "before");
@@ -182,15 +174,15 @@ static const char *use_copy(struct fixture *f, struct copy *copy, enum how how)
     if (verdict)
         return verdict;
     /* Now the new server's transaction ids pass the old ones, which are brought near for that. */
-    sql_run(conn, "update message set xid = (pg_current_xact_id()::text::bigint + 10)::text::xid8 where era = 1");
+    sql_run(conn,
+            "update message set xid = (pg_current_xact_id()::text::bigint + 10)::text::xid8 where era = 1");
     use_up_xids(conn, 20);
     sql_enqueue(conn, "later");
     return same(drain(conn), "later") ? NULL : AGAIN;
 }
 
 /* Lets the first cluster's transaction ids be well above those of the second. */
-static void run_ahead(PGconn *conn)
-{
+static void run_ahead(PGconn *conn) {
     PGconn *second = sql_connect_to(second_cluster(), NULL);
     int64_t behind = sql_number(second, "select pg_current_xact_id()::text::bigint") + XIDS -
                      sql_number(conn, "select pg_current_xact_id()::text::bigint");
@@ -198,8 +190,7 @@ static void run_ahead(PGconn *conn)
         use_up_xids(conn, (int)behind);
 }
 
-static const char *restored(struct fixture *f, enum where where, enum how how)
-{
+static const char *restored(struct fixture *f, enum where where, enum how how) {
     struct copy copy;
     PGconn *conn = sql_connect(f);
     if (where == OTHER_CLUSTER)
@@ -207,7 +198,8 @@ static const char *restored(struct fixture *f, enum where where, enum how how)
     make_messages(conn);
     restore(f, where, &copy);
     if (where == OTHER_CLUSTER)
-        assert_string_equal(sql_text(copy.conn, "select bool_and(xid > pg_current_xact_id()) from message"), "t");
+        assert_string_equal(sql_text(copy.conn, "select bool_and(xid > pg_current_xact_id()) from message"),
+                            "t");
     const char *verdict = use_copy(f, &copy, how);
     drop(&copy);
     return verdict;
@@ -217,14 +209,15 @@ static const char *restored(struct fixture *f, enum where where, enum how how)
 static const char *into_another_database(struct fixture *f) { return restored(f, OTHER_DATABASE, BY_SQL); }
 /* BX-001, BX-004, BX-020 */
 static const char *into_another_cluster(struct fixture *f) { return restored(f, OTHER_CLUSTER, BY_SQL); }
-/* From a server that refuses to tell its number to another one; the table happens to have the same number in both. Before the
- * dump the store is what it was, though its rows were frozen and moved. BX-001, BX-004, BX-020 */
-static const char *from_an_unknown_server(struct fixture *f)
-{
+/* From a server that refuses to tell its number to another one; the table happens to have the same number in
+ * both. Before the dump the store is what it was, though its rows were frozen and moved. BX-001, BX-004,
+ * BX-020 */
+static const char *from_an_unknown_server(struct fixture *f) {
     struct copy copy;
     PGconn *conn = sql_connect(f);
     run_ahead(conn);
-    sql_run(conn, "create or replace function _system_identifier() returns text language sql as $$ select 'unknown' $$");
+    sql_run(conn, "create or replace function _system_identifier() returns text language sql as $$ select "
+                  "'unknown' $$");
     sql_run(conn, "update store set system_identifier = 'unknown'");
     sql_run(conn, "vacuum full freeze origin");
     if (!same(sql_text(conn, "select _is_own()"), "t"))
@@ -243,8 +236,7 @@ static const char *used_by_the_library(struct fixture *f) { return restored(f, O
 static const char *initialized(struct fixture *f) { return restored(f, OTHER_DATABASE, BY_INIT); }
 
 /* A logical copy brings the rows but not the state of sequences. BX-001, BX-027 */
-static const char *logical_copy(struct fixture *f)
-{
+static const char *logical_copy(struct fixture *f) {
     struct copy copy;
     make_messages(sql_connect(f));
     restore(f, OTHER_DATABASE, &copy);
@@ -256,8 +248,7 @@ static const char *logical_copy(struct fixture *f)
 }
 
 /* Messages that were purged before the dump keep their work ids for ever. BX-001, BX-026 */
-static const char *purged_before(struct fixture *f)
-{
+static const char *purged_before(struct fixture *f) {
     struct copy copy;
     PGconn *conn = sql_connect(f);
     make_messages(conn);
@@ -274,8 +265,7 @@ static const char *purged_before(struct fixture *f)
 }
 
 /* Adopting with an old snapshot would overlook what was committed since. BX-001 */
-static const char *old_snapshot(struct fixture *f)
-{
+static const char *old_snapshot(struct fixture *f) {
     struct copy copy;
     make_messages(sql_connect(f));
     restore(f, OTHER_DATABASE, &copy);
@@ -293,12 +283,12 @@ static const char *old_snapshot(struct fixture *f)
     return verdict;
 }
 
-#define PARK_LEFTOVERS \
-    "perform :\"schema\"._unbury(box::smallint, :\"schema\"._lost_ids(box::smallint, true), true, clock_timestamp());"
+#define PARK_LEFTOVERS                                                                                       \
+    "perform :\"schema\"._unbury(box::smallint, :\"schema\"._lost_ids(box::smallint, true), true, "          \
+    "clock_timestamp());"
 
 /* Events: before the dump with and without positions, and between the restore and its adoption. BX-066 */
-static const char *events(struct fixture *f)
-{
+static const char *events(struct fixture *f) {
     PGconn *conn = sql_connect(f);
     struct copy copy;
     use_up_xids(conn, XIDS); /* so that the new server's own are lower */
@@ -322,33 +312,40 @@ static const char *events(struct fixture *f)
 }
 
 static const struct trap TRAPS[] = {
-    {"events_of_a_restored_store_are_followed_on", events,
+    {"events_of_a_restored_store_are_followed_on",
+     events,
      {{"the positions of what was left", "_adopt_events", "where gap.low <= gap.high", "where false", LOST},
       {"the new frontier", "_adopt_events", "f.target := f.base;", "", LOST}}},
-    {"a_store_restored_into_another_cluster_goes_on", into_another_cluster,
+    {"a_store_restored_into_another_cluster_goes_on",
+     into_another_cluster,
      {{"the look at the identity", "_check_identity", "if not ", "if false and not ", NOT_REFUSED},
       {"the era of messages", "_window", "and m.era = f.era", "", AGAIN},
       {"parking what was left", "adopt", PARK_LEFTOVERS, "null;", LOST},
-      {"disregarding the old frontier", "adopt", "_lost_ids(box::smallint, true)", "_lost_ids(box::smallint, false)",
-       LOST},
+      {"disregarding the old frontier", "adopt", "_lost_ids(box::smallint, true)",
+       "_lost_ids(box::smallint, false)", LOST},
       {"the era of new messages", "adopt",
-       "execute format('alter table :\"schema\".message alter column era set default %s', next_era);", "", LOST}}},
-    {"a_store_restored_into_another_database_goes_on", into_another_database,
+       "execute format('alter table :\"schema\".message alter column era set default %s', next_era);", "",
+       LOST}}},
+    {"a_store_restored_into_another_database_goes_on",
+     into_another_database,
      {{"the identity of the table", "_is_own", "s.message_oid = ':\"schema\".message'::regclass", "true",
        NOT_REFUSED},
       {"parking what was left", "adopt", PARK_LEFTOVERS, "null;", LOST}}},
-    {"a_store_restored_where_servers_do_not_tell_their_number_goes_on", from_an_unknown_server,
+    {"a_store_restored_where_servers_do_not_tell_their_number_goes_on",
+     from_an_unknown_server,
      {{"the number of the transaction", "_is_own", "where o.xid = o.xmin::text::bigint", "", NOT_REFUSED},
       {"writing it when a store is adopted", "adopt", "set xid = o.xmin::text::bigint", "set xid = 0",
        "a store is adopted twice"}}},
     {"the_library_adopts_a_restored_store_by_itself", used_by_the_library, {{0}}},
     {"init_adopts_a_restored_store", initialized, {{0}}},
-    {"adopting_overlooks_nothing_committed_meanwhile", old_snapshot,
+    {"adopting_overlooks_nothing_committed_meanwhile",
+     old_snapshot,
      {{"the look at the isolation level", "adopt", "<> 'read committed'", "= 'never'", LOST}}},
-    {"a_logical_copy_gets_new_work_ids_above_the_old_ones", logical_copy,
-     {{"lifting the sequence", "adopt", "(select max(m.work_id) from :\"schema\".message m)", "1",
-       COLLIDE}}},
-    {"work_ids_of_purged_messages_are_not_used_again_after_a_restore", purged_before,
+    {"a_logical_copy_gets_new_work_ids_above_the_old_ones",
+     logical_copy,
+     {{"lifting the sequence", "adopt", "(select max(m.work_id) from :\"schema\".message m)", "1", COLLIDE}}},
+    {"work_ids_of_purged_messages_are_not_used_again_after_a_restore",
+     purged_before,
      {{"the state of the sequence", "adopt", "pg_sequence_last_value(ids)", "0", "a work id is used again"}}},
 };
 

@@ -2,15 +2,16 @@
 #include "trap.h"
 
 /* One message, as the library claims it: a transaction by itself. */
-#define CLAIM_ONE \
-    "select coalesce(max(payload), '') from _claim_numbered(0::smallint, " WORKER ", '30 s', 1, null, null, false, true, 1, false)"
+#define CLAIM_ONE                                                                                            \
+    "select coalesce(max(payload), '') from _claim_numbered(0::smallint, " WORKER                            \
+    ", '30 s', 1, null, null, false, true, 1, false)"
 #define MARK "select coalesce(pg_sequence_last_value('outbox_quiet'), 0)"
-#define SET_MARK "select setval('outbox_quiet', floor(extract(epoch from clock_timestamp()) * 1000)::bigint + %d)"
+#define SET_MARK                                                                                             \
+    "select setval('outbox_quiet', floor(extract(epoch from clock_timestamp()) * 1000)::bigint + %d)"
 
 enum { LATER_MS = 3600000, EARLIER_MS = -1000, WRITERS = 12, CLAIMS = 20 };
 
-static bool becomes_quiet(PGconn *conn)
-{
+static bool becomes_quiet(PGconn *conn) {
     sql_run(conn, "select enqueue('t', 'fresh') from generate_series(1, 100)");
     for (int i = 0; i < 50; i++) {
         sql_run(conn, CLAIM_ONE);
@@ -20,8 +21,7 @@ static bool becomes_quiet(PGconn *conn)
     return false;
 }
 
-static void make_quiet(PGconn *conn)
-{
+static void make_quiet(PGconn *conn) {
     if (!becomes_quiet(conn))
         fail_msg("no claim found the store quiet");
 }
@@ -29,11 +29,11 @@ static void make_quiet(PGconn *conn)
 static bool is_quiet(PGconn *conn) { return sql_number(conn, MARK) > 0; }
 
 /* BX-020 */
-static const char *ready_again(struct fixture *f)
-{
+static const char *ready_again(struct fixture *f) {
     PGconn *conn = sql_connect(f);
     make_quiet(conn);
-    sql_run(conn, "select outbox_abandon(" WORKER ", array(select max(lower(items)) from lease), delay => '0')");
+    sql_run(conn,
+            "select outbox_abandon(" WORKER ", array(select max(lower(items)) from lease), delay => '0')");
     if (is_quiet(conn))
         return "a message that was given back has to wait";
     sql_run(conn, "select outbox_claim(" WORKER ", '30 s', 100)"); /* all that is left */
@@ -48,11 +48,12 @@ static const char *ready_again(struct fixture *f)
     return is_quiet(conn) ? "a stream has to wait" : NULL;
 }
 
-/* Whether one of the next claims brings a message that was given back, though the mark is set to a time other than now. */
-static bool is_found_in_spite_of(PGconn *conn, int ms)
-{
+/* Whether one of the next claims brings a message that was given back, though the mark is set to a time other
+ * than now. */
+static bool is_found_in_spite_of(PGconn *conn, int ms) {
     make_quiet(conn);
-    sql_run(conn, "select outbox_abandon(" WORKER ", array(select max(lower(items)) from lease), delay => '0')");
+    sql_run(conn,
+            "select outbox_abandon(" WORKER ", array(select max(lower(items)) from lease), delay => '0')");
     sql_run(conn, SET_MARK, ms);
     for (int i = 0; i < 4; i++)
         sql_run(conn, CLAIM_ONE);
@@ -60,31 +61,31 @@ static bool is_found_in_spite_of(PGconn *conn, int ms)
 }
 
 /* BX-009, BX-020 */
-static const char *old_mark(struct fixture *f)
-{
+static const char *old_mark(struct fixture *f) {
     PGconn *conn = sql_connect(f);
     if (!is_found_in_spite_of(conn, EARLIER_MS))
         return "an old mark is believed";
-    return is_found_in_spite_of(conn, LATER_MS) ? NULL : "a mark is believed that the clock left behind when it was set back";
+    return is_found_in_spite_of(conn, LATER_MS)
+               ? NULL
+               : "a mark is believed that the clock left behind when it was set back";
 }
 
 static const char LATE_WAITS[] = "a message of a stream that committed late has to wait";
 static const char LOOKED_UP[] = "transactions that have ended are looked up for ever";
 
 /* A message of a stream comes and is dealt with, and claimers notice that nothing of its stream is left. */
-static void work_off_a_stream(PGconn *conn)
-{
+static void work_off_a_stream(PGconn *conn) {
     sql_run(conn, "select enqueue('t', 'streamed', stream => 's')");
     for (int i = 0; i < 4; i++)
-        sql_run(conn, "select outbox_ack(" WORKER ", array(select work_id from _claim_by_topics(0::smallint, " WORKER
+        sql_run(conn, "select outbox_ack(" WORKER
+                      ", array(select work_id from _claim_by_topics(0::smallint, " WORKER
                       ", '30 s', 10, null, true)))");
     assert_int_equal(sql_number(conn, "select count(*) from stream"), 0);
 }
 
-/* A message of a stream was handed out beside a transaction that has a number. Claims of plain messages do not care whether that
- * transaction still runs. BX-020 */
-static const char *writer_beside_a_stream(struct fixture *f)
-{
+/* A message of a stream was handed out beside a transaction that has a number. Claims of plain messages do
+ * not care whether that transaction still runs. BX-020 */
+static const char *writer_beside_a_stream(struct fixture *f) {
     PGconn *conn = sql_connect(f), *writer = sql_connect(f);
     for (int i = 0; i < 2; i++) {
         if (i == 0) {
@@ -108,8 +109,7 @@ static const char *writer_beside_a_stream(struct fixture *f)
 }
 
 /* Whether one of the next claims brings what committed late; none of them has a full look. */
-static bool is_late_one_found(PGconn *conn)
-{
+static bool is_late_one_found(PGconn *conn) {
     for (int i = 0; i < CLAIMS; i++) {
         sql_run(conn, SET_MARK, EARLIER_MS);
         if (same(sql_text(conn, CLAIM_ONE), "late"))
@@ -119,8 +119,7 @@ static bool is_late_one_found(PGconn *conn)
 }
 
 /* The same, and then the transaction commits a message of a stream. BX-001, BX-060 */
-static const char *late_in_the_quiet(struct fixture *f)
-{
+static const char *late_in_the_quiet(struct fixture *f) {
     PGconn *conn = sql_connect(f), *late = sql_connect(f);
     sql_run(late, "begin; select enqueue('t', 'late', stream => 's')");
     work_off_a_stream(conn);
@@ -130,10 +129,9 @@ static const char *late_in_the_quiet(struct fixture *f)
     return is_late_one_found(conn) ? NULL : LATE_WAITS;
 }
 
-/* Transactions that have ended are forgotten in the end: to look for messages of each costs every claim. One that still runs
- * is not. BX-001, BX-020 */
-static const char *ended_writers(struct fixture *f)
-{
+/* Transactions that have ended are forgotten in the end: to look for messages of each costs every claim. One
+ * that still runs is not. BX-001, BX-020 */
+static const char *ended_writers(struct fixture *f) {
     PGconn *conn = sql_connect(f), *late = sql_connect(f), *writers[WRITERS];
     sql_run(late, "begin; select enqueue('t', 'late', stream => 's')");
     for (int i = 0; i < WRITERS; i++) {
@@ -156,8 +154,7 @@ static const char *ended_writers(struct fixture *f)
 }
 
 /* OBX-098 */
-static const char *isolation(struct fixture *f)
-{
+static const char *isolation(struct fixture *f) {
     PGconn *conn = sql_connect(f);
     make_quiet(conn);
     sql_run(conn, "set default_transaction_isolation = 'repeatable read'");
@@ -169,27 +166,38 @@ static const char *isolation(struct fixture *f)
 #define BELIEVED "between 0 and 19"
 
 static const struct trap TRAPS[] = {
-    {"what_becomes_ready_ends_the_quiet", ready_again,
+    {"what_becomes_ready_ends_the_quiet",
+     ready_again,
      {{"the end at a release", "_release", END_QUIET, "", "a message that was given back has to wait"},
-      {"the end at a streamed message", "_enqueue_one", "perform :\"schema\"._end_quiet(0::smallint);", "", "a stream has to wait"},
+      {"the end at a streamed message", "_enqueue_one", "perform :\"schema\"._end_quiet(0::smallint);", "",
+       "a stream has to wait"},
       {"the end at a replay", "_unbury", END_QUIET, "", "a message that is replayed has to wait"}}},
-    {"the_mark_is_believed_for_a_moment", old_mark,
+    {"the_mark_is_believed_for_a_moment",
+     old_mark,
      {{"its end", "_claim_at_once", BELIEVED, "between 0 and 3600000", "an old mark is believed"},
-      {"its beginning", "_claim_at_once", BELIEVED, "< 20", "a mark is believed that the clock left behind when it was set back"}}},
-    {"a_transaction_beside_a_streamed_message_does_not_end_the_quiet", writer_beside_a_stream,
-     {{"asking for its messages only", "_is_quiet", RUNNING_IN("y.base") " and exists", RUNNING_IN("y.base") " or exists",
-       "one open transaction ends the quiet for ever"},
-      {"the same for the turn", "_has_new_streamed", RUNNING_IN("f.base") " and exists", RUNNING_IN("f.base") " or exists",
+      {"its beginning", "_claim_at_once", BELIEVED, "< 20",
+       "a mark is believed that the clock left behind when it was set back"}}},
+    {"a_transaction_beside_a_streamed_message_does_not_end_the_quiet",
+     writer_beside_a_stream,
+     {{"asking for its messages only", "_is_quiet", RUNNING_IN("y.base") " and exists",
+       RUNNING_IN("y.base") " or exists", "one open transaction ends the quiet for ever"},
+      {"the same for the turn", "_has_new_streamed", RUNNING_IN("f.base") " and exists",
+       RUNNING_IN("f.base") " or exists",
        "claims of plain messages take the turn for streams that have nothing"}}},
-    {"a_streamed_message_that_commits_late_ends_the_quiet", late_in_the_quiet,
+    {"a_streamed_message_that_commits_late_ends_the_quiet",
+     late_in_the_quiet,
      {{"looking for it", "_is_quiet", RUNNING_IN("y.base") " and exists", "false and exists", LATE_WAITS},
-      {"the same for the turn", "_has_new_streamed", RUNNING_IN("f.base") " and exists", "false and exists", LATE_WAITS}}},
-    {"transactions_that_have_ended_are_forgotten", ended_writers,
+      {"the same for the turn", "_has_new_streamed", RUNNING_IN("f.base") " and exists", "false and exists",
+       LATE_WAITS}}},
+    {"transactions_that_have_ended_are_forgotten",
+     ended_writers,
      {{"noticing", "_come_past_streams", "if ts >= f.look_at then", "if false then", LOOKED_UP},
-      {"a look where no stream is due", "_claim_items", "if not with_streams then", "if false then", LOOKED_UP}}},
-    {"a_claim_from_the_pool_refuses_another_isolation", isolation,
-     {{"the look at it", "_claim_at_once", "current_setting('transaction_isolation') <> 'read committed'", "false",
-       "a claim ran in another isolation"}}},
+      {"a look where no stream is due", "_claim_items", "if not with_streams then", "if false then",
+       LOOKED_UP}}},
+    {"a_claim_from_the_pool_refuses_another_isolation",
+     isolation,
+     {{"the look at it", "_claim_at_once", "current_setting('transaction_isolation') <> 'read committed'",
+       "false", "a claim ran in another isolation"}}},
 };
 
 const struct trap_group QUIET_TRAPS = TRAP_GROUP(TRAPS);

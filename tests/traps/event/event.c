@@ -11,14 +11,14 @@ static const char WALKS[] = "a call reads events it has nothing to do with";
 
 #define APPEND(stream) "select version from event_append('" stream "', 'T', 'p')"
 /* What follows, as "stream:version,...". */
-#define FOLLOW \
-    "select coalesce(string_agg(stream || version, ',' order by position), '') from event_read_all(0, 10000)"
+#define FOLLOW                                                                                               \
+    "select coalesce(string_agg(stream || version, ',' order by position), '') from event_read_all(0, "      \
+    "10000)"
 
 static const char *follow(PGconn *conn) { return sql_text(conn, FOLLOW); }
 
 /* Running when somebody looked, with others that had ended behind it. */
-static const char *late_commit(struct fixture *f)
-{
+static const char *late_commit(struct fixture *f) {
     PGconn *late = sql_connect(f), *other = sql_connect(f);
     sql_run(late, "begin");
     sql_run(late, APPEND("a"));
@@ -30,10 +30,9 @@ static const char *late_commit(struct fixture *f)
     return same(follow(other), "b1,a1,a2,b2") ? NULL : LOST;
 }
 
-/* Running when somebody looked, with nobody behind it that had ended: the snapshot ends before it. Others on the
- * same server may end meanwhile, so it is tried until it was so. */
-static const char *late_commit_behind_the_snapshot(struct fixture *f)
-{
+/* Running when somebody looked, with nobody behind it that had ended: the snapshot ends before it. Others on
+ * the same server may end meanwhile, so it is tried until it was so. */
+static const char *late_commit_behind_the_snapshot(struct fixture *f) {
     PGconn *late = sql_connect(f), *other = sql_connect(f);
     for (int i = 0; i < 500; i++) {
         sql_run(other, APPEND("b"));
@@ -41,8 +40,11 @@ static const char *late_commit_behind_the_snapshot(struct fixture *f)
         sql_run(late, APPEND("a"));
         const char *xid = sql_text(late, "select pg_current_xact_id()");
         sql_run(other, FOLLOW);
-        int64_t behind = sql_number(other, "select (pg_snapshot_xmax(target) <= '%s'::xid8)::int from event_frontier "
-                                           "order by seq desc limit 1", xid);
+        int64_t behind =
+            sql_number(other,
+                       "select (pg_snapshot_xmax(target) <= '%s'::xid8)::int from event_frontier "
+                       "order by seq desc limit 1",
+                       xid);
         sql_run(late, "commit");
         if (behind)
             break;
@@ -52,8 +54,7 @@ static const char *late_commit_behind_the_snapshot(struct fixture *f)
 }
 
 /* One transaction appends, reads, and appends again. */
-static const char *own_transaction(struct fixture *f)
-{
+static const char *own_transaction(struct fixture *f) {
     PGconn *conn = sql_connect(f), *other = sql_connect(f);
     sql_run(conn, "begin");
     sql_run(conn, APPEND("a"));
@@ -66,8 +67,7 @@ static const char *own_transaction(struct fixture *f)
 }
 
 /* The transaction with the lower number appends the later version. */
-static const char *older_transaction(struct fixture *f)
-{
+static const char *older_transaction(struct fixture *f) {
     PGconn *t1 = sql_connect(f), *t2 = sql_connect(f);
     sql_run(t2, "begin");
     sql_run(t2, APPEND("other"));
@@ -78,8 +78,7 @@ static const char *older_transaction(struct fixture *f)
 }
 
 /* The same with late transactions that are looked up one by one, cut by the size of a step. */
-static const char *late_ones_in_steps(struct fixture *f)
-{
+static const char *late_ones_in_steps(struct fixture *f) {
     PGconn *t1 = sql_connect(f), *t2 = sql_connect(f), *other = sql_connect(f);
     sql_run(t2, "begin");
     sql_run(t2, APPEND("t"));
@@ -94,20 +93,23 @@ static const char *late_ones_in_steps(struct fixture *f)
         sql_run(other, "select _sequence_events(1, true)");
     if (sql_number(other, "select count(*) from event where position is null") > 0)
         return LOST;
-    return sql_number(other, "select count(*) from event a join event b on a.stream = b.stream and a.version < b.version "
-                             "and a.position > b.position") == 0 ? NULL : OVERTAKEN;
+    return sql_number(
+               other,
+               "select count(*) from event a join event b on a.stream = b.stream and a.version < b.version "
+               "and a.position > b.position") == 0
+               ? NULL
+               : OVERTAKEN;
 }
 
 /* A step took just what there was, and then only sessions read that have written before, as projections
  * do. */
-static const char *used_up_window(struct fixture *f)
-{
+static const char *used_up_window(struct fixture *f) {
     PGconn *conn = sql_connect(f);
     const char *seen = "";
     sql_run(conn, APPEND("a"));
     sql_run(conn, "select _sequence_events(1, true)");
     sql_run(conn, APPEND("b"));
-    for (int i = 0; i < 2; i++) {   /* the first finds the window used up, the second takes the next */
+    for (int i = 0; i < 2; i++) { /* the first finds the window used up, the second takes the next */
         sql_run(conn, "begin");
         sql_run(conn, "select pg_current_xact_id()");
         seen = follow(conn);
@@ -116,8 +118,7 @@ static const char *used_up_window(struct fixture *f)
     return same(seen, "a1,b1") ? NULL : STUCK;
 }
 
-static const char *two_writers(struct fixture *f)
-{
+static const char *two_writers(struct fixture *f) {
     PGconn *first = sql_connect(f), *second = sql_connect(f), *observer = sql_connect(f);
     sql_run(first, APPEND("s"));
     sql_run(first, "begin");
@@ -128,8 +129,7 @@ static const char *two_writers(struct fixture *f)
     return same(sql_answer(second), "3") ? NULL : REFUSED;
 }
 
-static const char *reader_in_an_open_transaction(struct fixture *f)
-{
+static const char *reader_in_an_open_transaction(struct fixture *f) {
     PGconn *first = sql_connect(f), *second = sql_connect(f);
     sql_run(first, APPEND("s"));
     sql_run(first, "begin");
@@ -141,18 +141,19 @@ static const char *reader_in_an_open_transaction(struct fixture *f)
     return answered ? NULL : HANGS;
 }
 
-#define MANY "select count(*) from event_append_many('s', (select jsonb_agg('{\"type\": \"T\", \"payload\": \"\"}'::jsonb) " \
+#define MANY                                                                                                 \
+    "select count(*) from event_append_many('s', (select jsonb_agg('{\"type\": \"T\", \"payload\": "         \
+    "\"\"}'::jsonb) "                                                                                        \
     "from generate_series(1, 1000)))"
 
-static int64_t event_reads(PGconn *conn)
-{
-    return sql_reads(conn, "event_row_pkey") + sql_reads(conn, "event_row_xid") + sql_reads(conn, "event_row") +
-           sql_reads(conn, "event_row_event_id") + sql_reads(conn, "event_row_version");
+static int64_t event_reads(PGconn *conn) {
+    return sql_reads(conn, "event_row_pkey") + sql_reads(conn, "event_row_xid") +
+           sql_reads(conn, "event_row") + sql_reads(conn, "event_row_event_id") +
+           sql_reads(conn, "event_row_version");
 }
 
 /* All positions are given out by transactions that had their own number before. */
-static const char *idle_reader(struct fixture *f)
-{
+static const char *idle_reader(struct fixture *f) {
     PGconn *conn = sql_connect(f);
     for (int i = 0; i < 5; i++) {
         sql_run(conn, MANY);
@@ -170,8 +171,7 @@ static const char *idle_reader(struct fixture *f)
 }
 
 /* An append reads the end of its stream, a reader its page. */
-static const char *calls_in_a_long_log(struct fixture *f)
-{
+static const char *calls_in_a_long_log(struct fixture *f) {
     PGconn *conn = sql_connect(f);
     for (int i = 0; i < 5; i++)
         sql_run(conn, MANY);
@@ -187,41 +187,54 @@ static const char *calls_in_a_long_log(struct fixture *f)
 }
 
 /* Plans were made while the tables were empty. */
-static const char *pins(struct fixture *f)
-{
+static const char *pins(struct fixture *f) {
     PGconn *conn = sql_connect(f);
-    return sql_number(conn, "select count(*) from pg_proc p where p.pronamespace = current_schema()::regnamespace "
-                            "and p.proname in ('_event_append', '_event_frontier', '_event_choice', '_event_read_all', "
-                            "'_event_spans', '_event_window', '_events_at', '_sequence_events', "
-                            "'_sequence_events_behind', 'event_append', 'event_append_many', 'event_read', "
-                            "'event_read_all') and p.proconfig @> array['plan_cache_mode=force_generic_plan', "
-                            "'enable_seqscan=off', 'jit=off', 'search_path=pg_catalog, pg_temp']") == 13
-               ? NULL : "a function on the hot path is not pinned";
+    return sql_number(
+               conn,
+               "select count(*) from pg_proc p where p.pronamespace = current_schema()::regnamespace "
+               "and p.proname in ('_event_append', '_event_frontier', '_event_choice', '_event_read_all', "
+               "'_event_spans', '_event_window', '_events_at', '_sequence_events', "
+               "'_sequence_events_behind', 'event_append', 'event_append_many', 'event_read', "
+               "'event_read_all') and p.proconfig @> array['plan_cache_mode=force_generic_plan', "
+               "'enable_seqscan=off', 'jit=off', 'search_path=pg_catalog, pg_temp']") == 13
+               ? NULL
+               : "a function on the hot path is not pinned";
 }
 
 #define RUNNING "select pg_snapshot_xip(f.base) as x"
 
 static const struct trap TRAPS[] = {
-    {"an_event_committed_late_is_still_followed", late_commit,
-     {{"the look at transactions that were running", "_event_window", RUNNING, "select '0'::xid8 as x", LOST}}},
-    {"an_event_that_lies_behind_the_snapshots_end_is_still_followed", late_commit_behind_the_snapshot,
-     {{"the look at transactions behind it", "_event_window", "f.base_xid::text::bigint", "0::bigint", LOST}}},
-    {"an_event_appended_after_reading_in_the_same_transaction_is_followed", own_transaction,
-     {{"counting our own transaction as running", "_snapshot", "if own is null or", "if true or own is null or",
+    {"an_event_committed_late_is_still_followed",
+     late_commit,
+     {{"the look at transactions that were running", "_event_window", RUNNING, "select '0'::xid8 as x",
        LOST}}},
-    {"versions_are_followed_in_order_whatever_the_transactions_numbers", older_transaction,
+    {"an_event_that_lies_behind_the_snapshots_end_is_still_followed",
+     late_commit_behind_the_snapshot,
+     {{"the look at transactions behind it", "_event_window", "f.base_xid::text::bigint", "0::bigint",
+       LOST}}},
+    {"an_event_appended_after_reading_in_the_same_transaction_is_followed",
+     own_transaction,
+     {{"counting our own transaction as running", "_snapshot", "if own is null or",
+       "if true or own is null or", LOST}}},
+    {"versions_are_followed_in_order_whatever_the_transactions_numbers",
+     older_transaction,
      {{"the order of numbers", "_event_window", "order by e.event_no limit wanted - found_late",
        "order by e.xid, e.event_no limit wanted - found_late", OVERTAKEN}}},
-    {"late_versions_are_followed_in_order_in_steps", late_ones_in_steps,
+    {"late_versions_are_followed_in_order_in_steps",
+     late_ones_in_steps,
      {{"keeping the window open", "_sequence_events", "cardinality(ids) >= p_most", "false", LOST}}},
-    {"a_window_that_is_used_up_is_closed_by_whoever_reads", used_up_window,
+    {"a_window_that_is_used_up_is_closed_by_whoever_reads",
+     used_up_window,
      {{"closing it", "_sequence_events", "and not f.is_open and", "and", STUCK}}},
-    {"writers_of_a_stream_take_turns", two_writers,
+    {"writers_of_a_stream_take_turns",
+     two_writers,
      {{"the lock on the stream", "_event_append", "for no key update", "", REFUSED}}},
-    {"a_reader_in_an_open_transaction_is_not_waited_for", reader_in_an_open_transaction,
+    {"a_reader_in_an_open_transaction_is_not_waited_for",
+     reader_in_an_open_transaction,
      {{"the turn", "_event_turn", "if p_wait then", "if true then null; elsif p_wait then", HANGS},
       {"the bound", "_event_turn", " SET lock_timeout TO '250ms'\n", "", HANGS}}},
-    {"an_idle_reader_reads_no_old_events", idle_reader,
+    {"an_idle_reader_reads_no_old_events",
+     idle_reader,
      {{"the numbers of the next base", "_sequence_events", "f.target_low := low;", "", WALKS}}},
     {"calls_read_what_they_return", calls_in_a_long_log, {{0}}},
     {"plans_are_pinned", pins, {{0}}},

@@ -18,8 +18,8 @@ static const char WALKS[] = "a call reads the keys of others";
 enum { PATIENCE_MS = 2500 };
 
 /* `second` is sent while `first` is not decided yet. What it answers after the end of that: t or f. */
-static const char *in_parallel(struct fixture *f, const char *first, const char *second, bool commit, const char **ret_first)
-{
+static const char *in_parallel(struct fixture *f, const char *first, const char *second, bool commit,
+                               const char **ret_first) {
     PGconn *a = sql_connect(f), *b = sql_connect(f);
     sql_run(a, "begin");
     *ret_first = sql_text(a, "%s", first);
@@ -29,8 +29,7 @@ static const char *in_parallel(struct fixture *f, const char *first, const char 
     return sql_answer(b);
 }
 
-static const char *verdict_of(const char *first, const char *second, bool commit)
-{
+static const char *verdict_of(const char *first, const char *second, bool commit) {
     if (!same(first, "t"))
         return LOST;
     if (commit)
@@ -39,8 +38,7 @@ static const char *verdict_of(const char *first, const char *second, bool commit
 }
 
 /* BX-080, BX-083: the second waits for the first, and has its turn if that rolls back. */
-static const char *pairs(struct fixture *f, const char *const statements[][2], size_t count)
-{
+static const char *pairs(struct fixture *f, const char *const statements[][2], size_t count) {
     for (size_t i = 0; i < count; i++) {
         for (int commit = 0; commit < 2; commit++) {
             const char *first, *second = in_parallel(f, statements[i][0], statements[i][1], commit, &first);
@@ -54,16 +52,16 @@ static const char *pairs(struct fixture *f, const char *const statements[][2], s
     return NULL;
 }
 
-static const char *decided_once(struct fixture *f)
-{
-    static const char *const PAIRS[][2] = {{ENQUEUE("1"), ENQUEUE("1")}, {ENQUEUE("1"), ACCEPT("1")},
-                                           {ACCEPT("1"), ENQUEUE("1")},  {ACCEPT("1"), ACCEPT("1")}};
+static const char *decided_once(struct fixture *f) {
+    static const char *const PAIRS[][2] = {{ENQUEUE("1"), ENQUEUE("1")},
+                                           {ENQUEUE("1"), ACCEPT("1")},
+                                           {ACCEPT("1"), ENQUEUE("1")},
+                                           {ACCEPT("1"), ACCEPT("1")}};
     return pairs(f, PAIRS, sizeof(PAIRS) / sizeof(PAIRS[0]));
 }
 
 /* A key that was only seen is there already: the first caller that takes it has it. BX-081 */
-static const char *sighting_decided_once(struct fixture *f)
-{
+static const char *sighting_decided_once(struct fixture *f) {
     static const char *const SECONDS[] = {ENQUEUE("1"), ACCEPT("1")};
     for (int i = 0; i < 4; i++) {
         const char *first, *second;
@@ -81,8 +79,7 @@ static const char *sighting_decided_once(struct fixture *f)
 }
 
 /* Seen during the first delivery, and the other way round: one message, no error. BX-081 */
-static const char *sighting_beside_a_delivery(struct fixture *f)
-{
+static const char *sighting_beside_a_delivery(struct fixture *f) {
     const char *first, *second = in_parallel(f, LOOK("1"), ENQUEUE("1"), true, &first);
     if (!same(second, "t"))
         return LOST;
@@ -92,19 +89,17 @@ static const char *sighting_beside_a_delivery(struct fixture *f)
     return same(sql_text(conn, ENQUEUE("1")), "f") ? NULL : TWICE;
 }
 
-#define MANY(order) \
-    "select count(*) from inbox_enqueue_many((select jsonb_agg(jsonb_build_object('source', 'shop', 'id', " \
+#define MANY(order)                                                                                          \
+    "select count(*) from inbox_enqueue_many((select jsonb_agg(jsonb_build_object('source', 'shop', 'id', "  \
     "i::text, 'topic', 't', 'payload', 'p') order by i " order ") from generate_series(1, 9) i))"
 
-static const char *both_answer(PGconn *a, PGconn *b)
-{
+static const char *both_answer(PGconn *a, PGconn *b) {
     bool fine = same(sql_answer(a), "9");
     return same(sql_answer(b), "9") && fine ? NULL : DEADLOCK;
 }
 
 /* Two calls with the same keys in opposite orders. */
-static const char *opposite_orders(struct fixture *f)
-{
+static const char *opposite_orders(struct fixture *f) {
     PGconn *a = sql_connect(f), *b = sql_connect(f), *observer = sql_connect(f);
     /* A third session holds the key in the middle, so that both are on their way when it releases the key. */
     sql_run(observer, "begin");
@@ -117,10 +112,9 @@ static const char *opposite_orders(struct fixture *f)
     return both_answer(a, b);
 }
 
-/* The keys are known. Somebody holds the last one: the first call has looked for new ones when it waits, so that the second
- * one meets it among those that are known. */
-static const char *opposite_orders_of_known(struct fixture *f)
-{
+/* The keys are known. Somebody holds the last one: the first call has looked for new ones when it waits, so
+ * that the second one meets it among those that are known. */
+static const char *opposite_orders_of_known(struct fixture *f) {
     PGconn *a = sql_connect(f), *b = sql_connect(f), *observer = sql_connect(f);
     sql_run(observer, MANY(""));
     sql_run(observer, "begin");
@@ -133,20 +127,22 @@ static const char *opposite_orders_of_known(struct fixture *f)
     return both_answer(a, b);
 }
 
-static void finish_two(PGconn *conn)
-{
+static void finish_two(PGconn *conn) {
     sql_run(conn, ENQUEUE("1"));
     sql_run(conn, ENQUEUE("2"));
     assert_int_equal(sql_number(conn, CLAIM_INBOX), 2);
-    assert_int_equal(sql_number(conn, "select count(*) from inbox_ack(" WORKER ", array(select work_id from message "
-                                      "where external_id = '1'))"), 1);
-    assert_int_equal(sql_number(conn, "select count(*) from inbox_fail(" WORKER ", array(select work_id from message))"), 1);
+    assert_int_equal(sql_number(conn, "select count(*) from inbox_ack(" WORKER
+                                      ", array(select work_id from message "
+                                      "where external_id = '1'))"),
+                     1);
+    assert_int_equal(
+        sql_number(conn, "select count(*) from inbox_fail(" WORKER ", array(select work_id from message))"),
+        1);
     sql_run(conn, "insert into setting (name, number) values ('retention_done', 0), ('retention_dead', 0)");
 }
 
 /* A purge of a message records how it ended. BX-082 */
-static const char *purge_keeps_the_key(struct fixture *f)
-{
+static const char *purge_keeps_the_key(struct fixture *f) {
     PGconn *conn = sql_connect(f);
     finish_two(conn);
     sql_run(conn, UPKEEP);
@@ -157,8 +153,7 @@ static const char *purge_keeps_the_key(struct fixture *f)
     return same(sql_text(conn, ENQUEUE("1")), "f") && same(sql_text(conn, ENQUEUE("2")), "f") ? NULL : TWICE;
 }
 
-static const char *purge_by_hand_keeps_the_key(struct fixture *f)
-{
+static const char *purge_by_hand_keeps_the_key(struct fixture *f) {
     PGconn *conn = sql_connect(f);
     finish_two(conn);
     sql_run(conn, "select _dead_purge(1::smallint, array(select work_id from dead))");
@@ -167,8 +162,7 @@ static const char *purge_by_hand_keeps_the_key(struct fixture *f)
 }
 
 /* A duplicate in somebody's long transaction: upkeep passes its message over, and purges it another time. */
-static const char *purge_beside_a_long_duplicate(struct fixture *f)
-{
+static const char *purge_beside_a_long_duplicate(struct fixture *f) {
     PGconn *holder = sql_connect(f), *upkeep = sql_connect(f);
     finish_two(holder);
     sql_run(holder, "begin");
@@ -184,12 +178,13 @@ static const char *purge_beside_a_long_duplicate(struct fixture *f)
         return FORGOTTEN;
     sql_run(upkeep, UPKEEP);
     assert_int_equal(sql_number(upkeep, "select count(*) from message"), 0);
-    return same(sql_text(upkeep, STATE("1")), "done") && same(sql_text(upkeep, STATE("2")), "dead") ? NULL : FORGOTTEN;
+    return same(sql_text(upkeep, STATE("1")), "done") && same(sql_text(upkeep, STATE("2")), "dead")
+               ? NULL
+               : FORGOTTEN;
 }
 
 /* Retention does not remove a key that another transaction uses now, and does not wait for it. */
-static const char *retention_beside_an_accept(struct fixture *f)
-{
+static const char *retention_beside_an_accept(struct fixture *f) {
     PGconn *holder = sql_connect(f), *upkeep = sql_connect(f);
     sql_run(holder, ACCEPT("1"));
     sql_run(holder, ENQUEUE("2"));
@@ -206,18 +201,19 @@ static const char *retention_beside_an_accept(struct fixture *f)
         return FORGOTTEN;
     sql_run(upkeep, UPKEEP);
     /* The one whose message is there stays, however old. */
-    return same(sql_text(upkeep, "select string_agg(external_id, ',') from inbox_key"), "2") ? NULL : FORGOTTEN;
+    return same(sql_text(upkeep, "select string_agg(external_id, ',') from inbox_key"), "2") ? NULL
+                                                                                             : FORGOTTEN;
 }
 
 /* The ack of a message touches no key: it is done as soon as that commits, and not before. BX-081 */
-static const char *asking_beside_an_ack(struct fixture *f)
-{
+static const char *asking_beside_an_ack(struct fixture *f) {
     PGconn *acker = sql_connect(f), *other = sql_connect(f);
     sql_run(acker, ENQUEUE("1"));
     sql_run(acker, ENQUEUE("2"));
     assert_int_equal(sql_number(acker, CLAIM_INBOX), 2);
     sql_run(acker, "begin");
-    sql_run(acker, "select inbox_ack(" WORKER ", array(select work_id from message where external_id = '1'))");
+    sql_run(acker,
+            "select inbox_ack(" WORKER ", array(select work_id from message where external_id = '1'))");
     sql_send(other, LOOK("1"));
     if (!sql_is_answered(other, PATIENCE_MS)) {
         sql_run(acker, "commit");
@@ -231,28 +227,31 @@ static const char *asking_beside_an_ack(struct fixture *f)
 
 enum { LARGE = 4000 };
 
-static int64_t reads(PGconn *conn)
-{
-    return sql_number(conn, "select sum(pg_stat_get_xact_tuples_returned(c.oid)) from pg_class c where c.relnamespace = "
-                            "current_schema()::regnamespace and (c.relname = 'inbox_key' or c.relname = 'message' or c.oid in "
-                            "(select indexrelid from pg_index where indrelid in ('inbox_key'::regclass, 'message'::regclass)))");
+static int64_t reads(PGconn *conn) {
+    return sql_number(
+        conn,
+        "select sum(pg_stat_get_xact_tuples_returned(c.oid)) from pg_class c where c.relnamespace = "
+        "current_schema()::regnamespace and (c.relname = 'inbox_key' or c.relname = 'message' or c.oid in "
+        "(select indexrelid from pg_index where indrelid in ('inbox_key'::regclass, 'message'::regclass)))");
 }
 
 /* Two messages, leased. */
-static void make_work(PGconn *conn, const char *id)
-{
-    sql_run(conn, "select inbox_enqueue('shop', '%s 1', 't', 'p'), inbox_enqueue('shop', '%s 2', 't', 'p')", id, id);
+static void make_work(PGconn *conn, const char *id) {
+    sql_run(conn, "select inbox_enqueue('shop', '%s 1', 't', 'p'), inbox_enqueue('shop', '%s 2', 't', 'p')",
+            id, id);
     sql_run(conn, "create temp table got as select * from inbox_claim(" WORKER ", '30 s', 10, '{t}')");
     assert_int_equal(sql_number(conn, "select count(*) from got"), 2);
 }
 
 /* Everything else once around, and upkeep that purges them. */
-static void use_inbox(PGconn *conn, const char *id)
-{
+static void use_inbox(PGconn *conn, const char *id) {
     sql_run(conn, "select inbox_already_processed('shop', '%s seen')", id);
     sql_run(conn, "select inbox_enqueue('shop', '%s seen', 'later', 'p')", id);
     sql_run(conn, "select inbox_enqueue('shop', '%s 1', 't', 'p')", id);
-    sql_run(conn, "select inbox_enqueue_many('[{\"source\": \"shop\", \"id\": \"%s 1\", \"topic\": \"t\", \"payload\": 1}]')", id);
+    sql_run(conn,
+            "select inbox_enqueue_many('[{\"source\": \"shop\", \"id\": \"%s 1\", \"topic\": \"t\", "
+            "\"payload\": 1}]')",
+            id);
     sql_run(conn, "select inbox_accept('shop', '%s accepted')", id);
     sql_run(conn, "select inbox_ack(" WORKER ", array(select work_id from got order by work_id limit 1))");
     sql_run(conn, "select inbox_fail(" WORKER ", array(select work_id from got))");
@@ -262,8 +261,7 @@ static void use_inbox(PGconn *conn, const char *id)
     sql_run(conn, UPKEEP);
 }
 
-static int64_t reads_of_use(PGconn *conn, const char *id)
-{
+static int64_t reads_of_use(PGconn *conn, const char *id) {
     make_work(conn, id);
     sql_run(conn, "begin");
     int64_t before = reads(conn);
@@ -274,8 +272,7 @@ static int64_t reads_of_use(PGconn *conn, const char *id)
 }
 
 /* Plans made while the inbox was empty must serve a full one; so must those made anew, with statistics. */
-static const char *plans(struct fixture *f)
-{
+static const char *plans(struct fixture *f) {
     PGconn *conn = sql_connect(f), *other = sql_connect(f);
     sql_run(other, "alter table inbox_key set (autovacuum_enabled = off)");
     sql_run(other, "alter table message set (autovacuum_enabled = off)");
@@ -286,11 +283,17 @@ static const char *plans(struct fixture *f)
         make_work(conn, IDS[i]);
         use_inbox(conn, IDS[i]);
     }
-    sql_run(other, "insert into inbox_key (source, external_id, message_id, state, first_seen_at, last_seen_at, seen_count) "
-                   "select 'shop', 'old ' || i, gen_random_uuid(), i %% 4, now(), now() - interval '1 day', 1 "
-                   "from generate_series(1, %d) i", LARGE);
-    sql_run(other, "insert into message (message_id, box, lane, era, created_at, topic, payload, source, external_id) "
-                   "select message_id, 1, 0, 0, now(), 'other', 'p', source, external_id from inbox_key where state = 1 and external_id like 'old %%'");
+    sql_run(other,
+            "insert into inbox_key (source, external_id, message_id, state, first_seen_at, last_seen_at, "
+            "seen_count) "
+            "select 'shop', 'old ' || i, gen_random_uuid(), i %% 4, now(), now() - interval '1 day', 1 "
+            "from generate_series(1, %d) i",
+            LARGE);
+    sql_run(
+        other,
+        "insert into message (message_id, box, lane, era, created_at, topic, payload, source, external_id) "
+        "select message_id, 1, 0, 0, now(), 'other', 'p', source, external_id from inbox_key where state = 1 "
+        "and external_id like 'old %%'");
     bool walks = reads_of_use(conn, "x") > LARGE / 4;
     sql_run(other, "analyze inbox_key, message");
     sql_run(conn, "discard plans");
@@ -300,35 +303,47 @@ static const char *plans(struct fixture *f)
 
 static const struct trap TRAPS[] = {
     {"new_key_is_decided_once", decided_once, {{0}}},
-    {"key_that_was_only_seen_is_decided_once", sighting_decided_once,
+    {"key_that_was_only_seen_is_decided_once",
+     sighting_decided_once,
      {{"telling sightings from the rest", "_note_keys", "where k.state <> 0 or p_state = 0", "", LOST},
       {"telling which was first", "_note_keys", "w.message_id is null or w.seen_count = s.times",
        "w.message_id is null or w.seen_count > 0", TWICE}}},
     {"sighting_beside_a_delivery_disturbs_nobody", sighting_beside_a_delivery, {{0}}},
-    {"new_keys_are_locked_in_their_order", opposite_orders,
-     {{"the order", "_inbox_enqueue", "order by s.source collate \"C\", s.external_id collate \"C\", s.n", "order by s.n",
-       DEADLOCK}}},
-    {"known_keys_are_locked_in_their_order", opposite_orders_of_known,
+    {"new_keys_are_locked_in_their_order",
+     opposite_orders,
+     {{"the order", "_inbox_enqueue", "order by s.source collate \"C\", s.external_id collate \"C\", s.n",
+       "order by s.n", DEADLOCK}}},
+    {"known_keys_are_locked_in_their_order",
+     opposite_orders_of_known,
      {{"the order", "_note_keys", "from mentions s order by s.source, s.external_id",
-       "from mentions s order by (select min(i) from generate_subscripts(ids, 1) i where ids[i] = s.id)", DEADLOCK}}},
-    {"purge_leaves_the_end_in_the_key", purge_keeps_the_key,
-     {{"noting what is done", "_end_runs", "perform :\"schema\"._end_keys(array(", "perform cardinality(array(", FORGOTTEN},
+       "from mentions s order by (select min(i) from generate_subscripts(ids, 1) i where ids[i] = s.id)",
+       DEADLOCK}}},
+    {"purge_leaves_the_end_in_the_key",
+     purge_keeps_the_key,
+     {{"noting what is done", "_end_runs", "perform :\"schema\"._end_keys(array(",
+       "perform cardinality(array(", FORGOTTEN},
       {"noting what is dead", "_dead_purge", "perform :\"schema\"._end_keys(gone);", "", FORGOTTEN}}},
-    {"purge_by_hand_leaves_the_end_in_the_key", purge_by_hand_keeps_the_key,
+    {"purge_by_hand_leaves_the_end_in_the_key",
+     purge_by_hand_keeps_the_key,
      {{"noting what is dead", "_dead_purge", "perform :\"schema\"._end_keys(gone);", "", FORGOTTEN}}},
-    {"purge_does_not_wait_for_a_key_that_somebody_holds", purge_beside_a_long_duplicate,
+    {"purge_does_not_wait_for_a_key_that_somebody_holds",
+     purge_beside_a_long_duplicate,
      {{"skip locked", "_busy_keys", "for update skip locked) l", "for update) l", HANGS}}},
-    {"retention_does_not_wait_for_a_key_that_somebody_holds", retention_beside_an_accept,
+    {"retention_does_not_wait_for_a_key_that_somebody_holds",
+     retention_beside_an_accept,
      {{"skip locked", "_purge_keys", "for update skip locked", "for update", HANGS},
       {"keeping keys of messages", "_purge_keys", "x.state <> 1 and ", "", FORGOTTEN}}},
-    {"message_is_done_with_its_ack_and_not_before", asking_beside_an_ack,
+    {"message_is_done_with_its_ack_and_not_before",
+     asking_beside_an_ack,
      {{"looking at the message", "_inbox_look", "if known.state = 1 then", "if false then", FORGOTTEN},
       {"looking at the end of its run", "_inbox_look", "and f.last_id >= m.work_id", "", FORGOTTEN}}},
-    {"plans_made_without_keys_serve_many", plans,
-     {{"looking keys up", "_end_keys", "where k.source = m.source and k.external_id = m.external_id limit 1) k",
+    {"plans_made_without_keys_serve_many",
+     plans,
+     {{"looking keys up", "_end_keys",
+       "where k.source = m.source and k.external_id = m.external_id limit 1) k",
        "where k.source || '' = m.source and k.external_id || '' = m.external_id limit 1) k", WALKS},
-      {"looking one message up", "_inbox_put", "where m.message_id = p_id limit 1", "where m.message_id::text = p_id::text limit 1",
-       WALKS},
+      {"looking one message up", "_inbox_put", "where m.message_id = p_id limit 1",
+       "where m.message_id::text = p_id::text limit 1", WALKS},
       {"looking messages up", "_inbox_enqueue", "and m.message_id = i.id limit 1) m",
        "and m.message_id::text = i.id::text limit 1) m", WALKS}}},
 };

@@ -12,8 +12,7 @@ static const char BLIND[] = "a transaction counted without seeing what others ha
 enum { LARGE = 100000, PATIENCE_MS = 2500, BLOCK_TRIES = 2000, BLOCK_STEP_MS = 5 };
 
 /* A join whose first members are the messages 1, 2, ..., each leased by itself. */
-static void start(PGconn *conn, int expected, int members)
-{
+static void start(PGconn *conn, int expected, int members) {
     sql_run(conn, "select join_start(%d)", expected);
     sql_run(conn, "select enqueue('t', i::text, join_id => " JOIN ") from generate_series(1, %d) i", members);
     for (int i = 0; i < members; i++)
@@ -21,21 +20,18 @@ static void start(PGconn *conn, int expected, int members)
 }
 
 /* Leaves this many steps, as if others had counted all before. */
-static void leave(PGconn *conn, int steps)
-{
+static void leave(PGconn *conn, int steps) {
     sql_run(conn, "update join_progress set seq = seq + 1, completed_steps = %d where lane = 0",
             LARGE - steps);
 }
 
 /* Nobody gives up waiting: for scenarios in which somebody has to wait, however slow the machine. */
-static void be_patient(PGconn *conn)
-{
+static void be_patient(PGconn *conn) {
     sql_run(conn, "alter function _lock_in_time(uuid[], bigint[]) set lock_timeout = '60s'");
 }
 
 /* Whether what was sent on `conn` waits for a lock; false = it was answered. */
-static bool is_held_up(PGconn *observer, PGconn *conn)
-{
+static bool is_held_up(PGconn *observer, PGconn *conn) {
     for (int i = 0; i < BLOCK_TRIES; i++) {
         if (sql_is_answered(conn, BLOCK_STEP_MS))
             return false;
@@ -49,8 +45,7 @@ static bool is_held_up(PGconn *observer, PGconn *conn)
 
 /* Two acks of members of a large join: the second is counted while the first is not committed. BX-041,
  * JOIN-061 */
-static const char *beside_each_other(struct fixture *f)
-{
+static const char *beside_each_other(struct fixture *f) {
     PGconn *first = sql_connect(f), *second = sql_connect(f);
     start(first, LARGE, 3);
     sql_run(first, "begin");
@@ -65,8 +60,7 @@ static const char *beside_each_other(struct fixture *f)
 }
 
 /* The last two steps, acked at once: the second waits for the first, and ends the join. BX-007, JOIN-041 */
-static const char *near_the_end(struct fixture *f)
-{
+static const char *near_the_end(struct fixture *f) {
     PGconn *first = sql_connect(f), *second = sql_connect(f), *observer = sql_connect(f);
     start(first, LARGE, 4);
     be_patient(first);
@@ -83,8 +77,7 @@ static const char *near_the_end(struct fixture *f)
 }
 
 /* A connection whose lane of first choice is another one. */
-static PGconn *connect_apart(struct fixture *f, PGconn *other)
-{
+static PGconn *connect_apart(struct fixture *f, PGconn *other) {
     for (int i = 0; i < 16; i++) {
         PGconn *conn = sql_connect(f);
         if (PQbackendPID(conn) % 4 != PQbackendPID(other) % 4)
@@ -95,8 +88,7 @@ static PGconn *connect_apart(struct fixture *f, PGconn *other)
 }
 
 /* The end comes near while two wait for a lane that they may share no more. BX-007, JOIN-023, JOIN-041 */
-static const char *nearer_while_waiting(struct fixture *f)
-{
+static const char *nearer_while_waiting(struct fixture *f) {
     PGconn *holder = sql_connect(f), *observer = sql_connect(f), *ackers[] = {sql_connect(f), NULL};
     ackers[1] = connect_apart(f, ackers[0]);
     start(holder, LARGE, 2);
@@ -124,8 +116,7 @@ static const char *nearer_while_waiting(struct fixture *f)
 
 /* The end comes near while two are in lanes, with more to count: they do not ask for the whole join, where
  * each would wait for the other. BX-041, BX-047 */
-static const char *nearer_while_counting(struct fixture *f)
-{
+static const char *nearer_while_counting(struct fixture *f) {
     PGconn *ackers[] = {sql_connect(f), sql_connect(f)}, *other = sql_connect(f);
     bool counted = true;
     start(other, LARGE, 5);
@@ -148,8 +139,7 @@ static const char *nearer_while_counting(struct fixture *f)
 }
 
 /* What is rolled back to before a lane was taken has none. JOIN-023, JOIN-041 */
-static const char *lane_given_up(struct fixture *f)
-{
+static const char *lane_given_up(struct fixture *f) {
     PGconn *first = sql_connect(f), *second = sql_connect(f), *observer = sql_connect(f);
     start(first, LARGE, 3);
     be_patient(first);
@@ -167,8 +157,7 @@ static const char *lane_given_up(struct fixture *f)
 }
 
 /* A step that failed in a lane, before the others were completed. JOIN-041 */
-static const char *failed_in_a_lane(struct fixture *f)
-{
+static const char *failed_in_a_lane(struct fixture *f) {
     PGconn *conn = sql_connect(f);
     start(conn, LARGE, 2);
     sql_run(conn, "select outbox_fail(" WORKER ", array(select work_id from message where payload = '1'))");
@@ -178,8 +167,7 @@ static const char *failed_in_a_lane(struct fixture *f)
 }
 
 /* Reported by hand while the ack of the member is not committed: it has one outcome. BX-007, JOIN-022 */
-static const char *reported_beside_its_ack(struct fixture *f)
-{
+static const char *reported_beside_its_ack(struct fixture *f) {
     PGconn *acker = sql_connect(f), *reporter = sql_connect(f), *observer = sql_connect(f);
     start(acker, LARGE, 2);
     sql_run(acker, "begin");
@@ -192,8 +180,8 @@ static const char *reported_beside_its_ack(struct fixture *f)
 }
 
 /* Ends a join while somebody's ack in a lane is not committed. */
-static const char *ended_beside_a_lane(struct fixture *f, PGconn *ender, bool is_overdue, const char *ending)
-{
+static const char *ended_beside_a_lane(struct fixture *f, PGconn *ender, bool is_overdue,
+                                       const char *ending) {
     PGconn *acker = sql_connect(f), *observer = sql_connect(f);
     be_patient(ender);
     sql_run(acker, "begin");
@@ -212,29 +200,27 @@ static const char *ended_beside_a_lane(struct fixture *f, PGconn *ender, bool is
 }
 
 /* JOIN-042 */
-static const char *cancelled_beside_a_lane(struct fixture *f)
-{
+static const char *cancelled_beside_a_lane(struct fixture *f) {
     PGconn *conn = sql_connect(f);
     start(conn, LARGE, 1);
     return ended_beside_a_lane(f, conn, false, "select join_cancel(" JOIN ")");
 }
 
 /* JOIN-042, BX-042 */
-static const char *overdue_for_a_new_wait(struct fixture *f)
-{
+static const char *overdue_for_a_new_wait(struct fixture *f) {
     PGconn *conn = sql_connect(f);
     start(conn, LARGE, 1);
     return ended_beside_a_lane(f, conn, true, "select join_wait(" JOIN ", true, 'then', 'p')");
 }
 
 /* JOIN-042, BX-044 */
-static const char *overdue_for_a_wait(struct fixture *f)
-{
+static const char *overdue_for_a_wait(struct fixture *f) {
     PGconn *conn = sql_connect(f);
     start(conn, LARGE, 1);
     sql_run(conn, "select join_wait(" JOIN ", true, 'then', 'p')");
-    assert_int_equal(
-        sql_number(conn, "select count(*) from _claim_by_topics(0::smallint, " WORKER ", '30 s', 1, '{join.wait}', true)"), 1);
+    assert_int_equal(sql_number(conn, "select count(*) from _claim_by_topics(0::smallint, " WORKER
+                                      ", '30 s', 1, '{join.wait}', true)"),
+                     1);
     return ended_beside_a_lane(f, conn, true,
                                "select _resolve(0::smallint, " WORKER ", array(select work_id from message "
                                "where topic = 'join.wait'), null, array[" JOIN
@@ -243,28 +229,25 @@ static const char *overdue_for_a_wait(struct fixture *f)
 }
 
 /* JOIN-042 */
-static const char *overdue_for_upkeep(struct fixture *f)
-{
+static const char *overdue_for_upkeep(struct fixture *f) {
     PGconn *conn = sql_connect(f);
     start(conn, LARGE, 1);
     return ended_beside_a_lane(f, conn, true, UPKEEP);
 }
 
 /* JOIN-042 */
-static const char *overdue_for_an_ack(struct fixture *f)
-{
+static const char *overdue_for_an_ack(struct fixture *f) {
     PGconn *conn = sql_connect(f);
     start(conn, LARGE, 2);
     return ended_beside_a_lane(f, conn, true, ACK("2"));
 }
 
-#define FREE_LANES \
+#define FREE_LANES                                                                                           \
     "select count(*) from (select from join_progress where lane > 0 for no key update skip locked) p"
 
 /* Others allow for 2,000 steps that they cannot see, per lane. A transaction with more has the join to
  * itself. JOIN-023 */
-static const char *more_than_its_share(struct fixture *f)
-{
+static const char *more_than_its_share(struct fixture *f) {
     PGconn *acker = sql_connect(f), *observer = sql_connect(f);
     start_run(acker, LARGE, 2001);
     sql_run(acker, "begin");
@@ -278,8 +261,7 @@ static const char *more_than_its_share(struct fixture *f)
 }
 
 /* A session that counts in another lane than this one: a session's own lane follows from its process id. */
-static PGconn *connect_to_another_lane(struct fixture *f, PGconn *other)
-{
+static PGconn *connect_to_another_lane(struct fixture *f, PGconn *other) {
     int lanes = (int)sql_number(other, "select last_lane from join_row");
     PGconn *conn = sql_connect(f);
     while (PQbackendPID(conn) % lanes == PQbackendPID(other) % lanes)
@@ -288,8 +270,7 @@ static PGconn *connect_to_another_lane(struct fixture *f, PGconn *other)
 }
 
 /* Others have counted in lanes since this snapshot was taken. JOIN-023, JOIN-061 */
-static const char *old_snapshot(struct fixture *f)
-{
+static const char *old_snapshot(struct fixture *f) {
     PGconn *other = sql_connect(f), *old;
     start(other, LARGE, 2);
     old = connect_to_another_lane(f, other);
@@ -307,8 +288,7 @@ static const char *old_snapshot(struct fixture *f)
 
 /* One transaction stays in a lane for long while the others come to the end: they do not wait, and the join
  * ends with that transaction. BX-041, BX-047 */
-static const char *end_beside_a_long_ack(struct fixture *f)
-{
+static const char *end_beside_a_long_ack(struct fixture *f) {
     PGconn *holder = sql_connect(f), *acker = sql_connect(f);
     start(holder, LARGE, 2);
     sql_run(holder, "begin");
@@ -327,10 +307,8 @@ static const char *end_beside_a_long_ack(struct fixture *f)
     return hangs ? HANGS : same(sql_text(acker, STATUS), "completed") ? NULL : MISCOUNTED;
 }
 
-#define NO_LANES(name, function, verdict) \
-    { \
-        name, function, "perform :\"schema\"._lock_lanes(p_join);", "", verdict \
-    }
+#define NO_LANES(name, function, verdict)                                                                    \
+    { name, function, "perform :\"schema\"._lock_lanes(p_join);", "", verdict }
 
 static const struct trap TRAPS[] = {
     {"members_of_a_large_join_are_counted_beside_each_other",
@@ -339,8 +317,8 @@ static const struct trap TRAPS[] = {
     {"large_join_is_counted_by_one_at_a_time_near_its_end",
      near_the_end,
      {{"the room", "_lock_join", "> j.last_lane * 2000", "> 0", MISCOUNTED},
-      {"giving lanes back", "_lock_join", "bool_or(p.xid = pg_current_xact_id_if_assigned())", "bool_or(p.xid is not null)",
-       MISCOUNTED}}},
+      {"giving lanes back", "_lock_join", "bool_or(p.xid = pg_current_xact_id_if_assigned())",
+       "bool_or(p.xid is not null)", MISCOUNTED}}},
     {"lane_that_was_waited_for_is_given_back_when_the_end_is_near",
      nearer_while_waiting,
      {{"looking again", "_lock_join", "if not exists (", "if false and not exists (", MISCOUNTED}}},
@@ -384,8 +362,8 @@ static const struct trap TRAPS[] = {
     {"end_of_a_large_join_is_counted_later_beside_a_long_ack",
      end_beside_a_long_ack,
      {{"the bound of the wait", "_lock_in_time", " SET lock_timeout TO '800ms'\n", "", HANGS},
-      {"trying every lane", "_lock_in_time",
-       "order by p.seq desc limit 1 for no key update skip locked", "order by p.seq desc limit 1", MISCOUNTED},
+      {"trying every lane", "_lock_in_time", "order by p.seq desc limit 1 for no key update skip locked",
+       "order by p.seq desc limit 1", MISCOUNTED},
       {"counting later", "_count_later", "where s.join_id = any (p_joins)", "where false", MISCOUNTED}}},
 };
 

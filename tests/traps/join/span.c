@@ -5,8 +5,7 @@ static const char MISCOUNTED[] = "a join did not count what had ended";
 static const char INEXACT[] = "spans cover others than their members";
 
 /* There are as few spans as possible: each costs every ack a probe. BX-047 */
-static const char *few_spans(struct fixture *f)
-{
+static const char *few_spans(struct fixture *f) {
     PGconn *conn = sql_connect(f);
     start_run(conn, 2000, 2000);
     return sql_number(conn, "select count(*) from join_span") == 2
@@ -15,8 +14,7 @@ static const char *few_spans(struct fixture *f)
 }
 
 /* Members of a span, acked while somebody holds their join. BX-041, BX-042 */
-static const char *span_put_off(struct fixture *f)
-{
+static const char *span_put_off(struct fixture *f) {
     PGconn *holder = sql_connect(f), *acker = sql_connect(f);
     start_run(holder, 100, 100);
     assert_int_equal(sql_number(holder, "select count(*) from join_member where in_span"), 100);
@@ -30,8 +28,7 @@ static const char *span_put_off(struct fixture *f)
 }
 
 /* A member of a span, put off, whose message is purged before it counts. */
-static void purge_put_off(PGconn *holder, PGconn *acker)
-{
+static void purge_put_off(PGconn *holder, PGconn *acker) {
     start_run(holder, 100, 100);
     sql_run(acker, ACK_WHERE("payload <> '50'"));
     sql_run(holder, "begin");
@@ -46,32 +43,30 @@ static void purge_put_off(PGconn *holder, PGconn *acker)
 }
 
 /* The same in a store of schema version 12, which marked the member instead of noting the step. */
-static void purge_uncounted(PGconn *holder, PGconn *acker)
-{
+static void purge_uncounted(PGconn *holder, PGconn *acker) {
     purge_put_off(holder, acker);
-    sql_run(acker, "update join_member m set check_at = clock_timestamp() from late_step s where m.work_id = s.first_id");
+    sql_run(acker, "update join_member m set check_at = clock_timestamp() from late_step s where m.work_id = "
+                   "s.first_id");
     sql_run(acker, "delete from late_step");
 }
 
 /* It counts although its message is gone. BX-026, BX-042 */
-static const char *span_put_off_and_purged(struct fixture *f)
-{
+static const char *span_put_off_and_purged(struct fixture *f) {
     PGconn *holder = sql_connect(f), *acker = sql_connect(f);
     purge_put_off(holder, acker);
     sql_run(acker, UPKEEP);
-    return same(sql_text(acker, STATUS), "completed") && sql_number(acker, COUNTED) == 100 ? NULL : MISCOUNTED;
+    return same(sql_text(acker, STATUS), "completed") && sql_number(acker, COUNTED) == 100 ? NULL
+                                                                                           : MISCOUNTED;
 }
 
-static const char *once_more(PGconn *conn)
-{
+static const char *once_more(PGconn *conn) {
     sql_run(conn, "update join_member set check_at = check_at - interval '2 hours'");
     sql_run(conn, UPKEEP);
     return same(sql_text(conn, STATUS), "completed") && sql_number(conn, COUNTED) == 100 ? NULL : MISCOUNTED;
 }
 
 /* It comes again under its id, and counts then. BX-026, BX-042 */
-static const char *span_purged(struct fixture *f)
-{
+static const char *span_purged(struct fixture *f) {
     PGconn *holder = sql_connect(f), *acker = sql_connect(f);
     purge_uncounted(holder, acker);
     sql_run(acker, UPKEEP); /* notices that the message is gone */
@@ -82,8 +77,7 @@ static const char *span_purged(struct fixture *f)
 }
 
 /* The same before anybody noticed that it was gone. */
-static const char *span_replaced(struct fixture *f)
-{
+static const char *span_replaced(struct fixture *f) {
     PGconn *holder = sql_connect(f), *acker = sql_connect(f);
     purge_uncounted(holder, acker);
     enqueue_run(acker, 50, 50, "null::uuid");
@@ -93,8 +87,7 @@ static const char *span_replaced(struct fixture *f)
 }
 
 /* Some were members before, some were there before, one comes twice. JOIN-022, BX-042 */
-static const char *span_with_holes(struct fixture *f)
-{
+static const char *span_with_holes(struct fixture *f) {
     PGconn *conn = sql_connect(f);
     sql_run(conn, "select join_start(2500)");
     enqueue_run(conn, 150, 151, "null::uuid");
@@ -122,8 +115,7 @@ static const char *span_with_holes(struct fixture *f)
     return same(sql_text(conn, STATUS), "completed") && sql_number(conn, COUNTED) == 2500 ? NULL : MISCOUNTED;
 }
 
-static int64_t wrong_spans(PGconn *conn)
-{
+static int64_t wrong_spans(PGconn *conn) {
     return sql_number(conn, "select (select count(*) from join_member m where m.in_span::int <> ("
                             "select count(*) from join_span s where s.join_id = m.join_id "
                             "and m.work_id between s.first_id and s.last_id)) + abs("
@@ -132,19 +124,22 @@ static int64_t wrong_spans(PGconn *conn)
 }
 
 /* Messages with new ids, all into one join; then some with others between them. JOIN-022 */
-static const char *spans_of_new_messages(struct fixture *f)
-{
+static const char *spans_of_new_messages(struct fixture *f) {
     PGconn *conn = sql_connect(f);
     sql_run(conn, "select join_start(2500)");
-    sql_run(conn, "select count(*) from enqueue_many((select jsonb_agg(jsonb_build_object('topic', 't', 'payload', i::text, "
+    sql_run(conn, "select count(*) from enqueue_many((select jsonb_agg(jsonb_build_object('topic', 't', "
+                  "'payload', i::text, "
                   "'join_id', " JOIN ")) from generate_series(1, 1500) i))");
     assert_int_equal(sql_number(conn, "select count(*) from join_member where in_span"), 1500);
     if (sql_number(conn, "select count(*) from join_span") != 2)
         return INEXACT;
-    sql_run(conn, "create temp table m as select * from enqueue_many((select jsonb_agg(jsonb_build_object('topic', 't', "
+    sql_run(conn, "create temp table m as select * from enqueue_many((select "
+                  "jsonb_agg(jsonb_build_object('topic', 't', "
                   "'payload', i::text)) from generate_series(1501, 1700) i))");
-    sql_run(conn, "select _attach_fresh(" JOIN ", array_agg(message_id order by work_id), array_agg(work_id order by work_id), "
-                  "clock_timestamp()) from m where work_id not in (select work_id + 100 from m order by work_id limit 1)");
+    sql_run(conn, "select _attach_fresh(" JOIN
+                  ", array_agg(message_id order by work_id), array_agg(work_id order by work_id), "
+                  "clock_timestamp()) from m where work_id not in (select work_id + 100 from m order by "
+                  "work_id limit 1)");
     assert_int_equal(sql_number(conn, "select count(*) from join_member"), 1699);
     if (wrong_spans(conn) > 0)
         return INEXACT;
@@ -153,7 +148,8 @@ static const char *spans_of_new_messages(struct fixture *f)
     if (sql_number(conn, COUNTED) != 1699)
         return MISCOUNTED;
     /* Only the first of two has a join. */
-    sql_run(conn, "select _enqueue_messages(0::smallint, array[gen_random_uuid(), gen_random_uuid()], '{t, t}', '{a, b}', null, "
+    sql_run(conn, "select _enqueue_messages(0::smallint, array[gen_random_uuid(), gen_random_uuid()], '{t, "
+                  "t}', '{a, b}', null, "
                   "null, null, null, null, null, null, true, array[" JOIN "])");
     return sql_number(conn, "select count(*) from join_member") == 1700 ? NULL : INEXACT;
 }
@@ -163,7 +159,8 @@ static const struct trap TRAPS[] = {
      spans_of_new_messages,
      {{"the end of the last one", "_attach_fresh", "least(f + 999, p_work_ids[n])", "f + 999", INEXACT},
       {"neighbours", "_attach_fresh", " and p_work_ids[n] - p_work_ids[1] = n - 1", "", INEXACT},
-      {"looking whether all have it", "_enqueue_messages", "and cardinality(joins) = cardinality(ids)", "", INEXACT}}},
+      {"looking whether all have it", "_enqueue_messages", "and cardinality(joins) = cardinality(ids)", "",
+       INEXACT}}},
     {"thousand_neighbours_are_one_span",
      few_spans,
      {{"counting from 0", "_attach_enqueued", "(r.n - 1) / 1000", "r.n / 1000",

@@ -15,12 +15,13 @@ enum { CONNECTIONS = 8, SECONDS = 3 };
 
 /* Half of them in one list, half in another. */
 #define HALF(n) "(select coalesce(jsonb_agg(i), '[]') from unnest(" MINE ") i where i % 2 = " n ")"
-#define BATCH(list, other) \
-    "select process_work_batch(" ME ", jsonb_build_object('outbox', jsonb_build_object('" list "', " HALF("0") ", " \
-    "'" other "', " HALF("1") ")))"
+#define BATCH(list, other)                                                                                   \
+    "select process_work_batch(" ME ", jsonb_build_object('outbox', jsonb_build_object('" list               \
+    "', " HALF("0") ", "                                                                                     \
+                    "'" other "', " HALF("1") ")))"
 
-#define CANCEL_ONE \
-    "select outbox_cancel(work_id) from (select * from message order by work_id desc limit 5) m " \
+#define CANCEL_ONE                                                                                           \
+    "select outbox_cancel(work_id) from (select * from message order by work_id desc limit 5) m "            \
     "order by random() limit 1"
 
 #define REPLAY_SOME "select dead_replay(array(select work_id from dead order by random() limit 2))"
@@ -61,16 +62,14 @@ struct findings {
     long calls;
 };
 
-static bool is_expected(const char *state)
-{
+static bool is_expected(const char *state) {
     for (size_t i = 0; i < sizeof(EXPECTED) / sizeof(EXPECTED[0]); i++)
         if (strcmp(state, EXPECTED[i]) == 0)
             return true;
     return false;
 }
 
-static void note(struct findings *findings, const PGresult *result)
-{
+static void note(struct findings *findings, const PGresult *result) {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     pthread_mutex_lock(&findings->mutex);
     findings->calls++;
@@ -81,20 +80,19 @@ static void note(struct findings *findings, const PGresult *result)
     pthread_mutex_unlock(&findings->mutex);
 }
 
-static PGconn *connect_member(const struct crew_member *member)
-{
+static PGconn *connect_member(const struct crew_member *member) {
     char set_up[256];
     /* What is given up after 100 ms (_try_bury_expired) is no deadlock. */
     snprintf(set_up, sizeof(set_up),
              "set search_path = \"%s\"; set deadlock_timeout = '200 ms'; set client_min_messages = error; "
-             "set hammer.owner = '00000000-0000-0000-0000-0000000001%02d'", member->f->schema, member->number);
+             "set hammer.owner = '00000000-0000-0000-0000-0000000001%02d'",
+             member->f->schema, member->number);
     PGconn *conn = PQconnectdb(member->f->url);
     PQclear(PQexec(conn, set_up));
     return conn;
 }
 
-static const char *hammer(struct crew_member *member)
-{
+static const char *hammer(struct crew_member *member) {
     struct findings *findings = member->context;
     PGconn *conn = connect_member(member);
     unsigned chance = 7u * (unsigned)member->number + 1;
@@ -110,8 +108,7 @@ static const char *hammer(struct crew_member *member)
 }
 
 /* BX-001, BX-002, BX-006, BX-020, BX-028 */
-static const char *everything_at_once(struct fixture *f)
-{
+static const char *everything_at_once(struct fixture *f) {
     struct findings findings = {.mutex = PTHREAD_MUTEX_INITIALIZER};
     sql_run(sql_connect(f), "select stream_rule('s0', 'halt')");
     crew_run_bare(f, CONNECTIONS, hammer, &findings);
@@ -123,16 +120,20 @@ static const char *everything_at_once(struct fixture *f)
     PGconn *conn = sql_connect(f);
     if (sql_number(conn, "select lost from audit()") > 0)
         return "a message was lost";
-    if (sql_number(conn, "select count(*) from stream s where s.available_at is null and s.halted_at is null and not "
-                         "exists (select from parked p where p.box = s.box and p.stream = s.key and p.epoch is not "
-                         "null)") > 0)
+    if (sql_number(
+            conn,
+            "select count(*) from stream s where s.available_at is null and s.halted_at is null and not "
+            "exists (select from parked p where p.box = s.box and p.stream = s.key and p.epoch is not "
+            "null)") > 0)
         return "a stream waits for nobody";
     return sql_number(conn, "select (select count(*) from outbox) - (select count(*) from message)") == 0
-               ? NULL : "a message is in two places";
+               ? NULL
+               : "a message is in two places";
 }
 
 static const struct trap TRAPS[] = {
-    {"calls_in_any_order_meet_no_deadlock", everything_at_once,
+    {"calls_in_any_order_meet_no_deadlock",
+     everything_at_once,
      {{"skip locked", "_lock_ready", "for update skip locked", "for update", "a deadlock"}}},
 };
 

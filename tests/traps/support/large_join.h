@@ -8,11 +8,11 @@
 #define STATUS "select status from outbox_join"
 #define COUNTED "select completed_steps + failed_steps from outbox_join"
 #define CLAIM_MANY "select count(*) from _claim_by_topics(0::smallint, " WORKER ", '30 s', %d, '{t}', true)"
-#define ACK_WHERE(condition) \
-    "select count(*) from outbox_ack(" WORKER \
+#define ACK_WHERE(condition)                                                                                 \
+    "select count(*) from outbox_ack(" WORKER                                                                \
     ", array(select work_id from message where topic = 't' and " condition "))"
 #define ACK(payload) ACK_WHERE("payload = '" payload "'")
-#define REPORT(payload) \
+#define REPORT(payload)                                                                                      \
     "select join_report_completed(" JOIN ", (select message_id from message where payload = '" payload "'))"
 #define UPKEEP "select _maintain(0::smallint)"
 

@@ -6,16 +6,14 @@
 #include "base/buf.h"
 #include "store/postgres/statement/statement.h"
 
-static char *fill_in(const char *text, const struct fixture *f)
-{
+static char *fill_in(const char *text, const struct fixture *f) {
     char *filled = *text ? pg_fill_in(text, f->schema) : strdup("");
     assert_non_null(filled);
     return filled;
 }
 
 /* `text` with every `piece` replaced, malloc'ed; NULL = it has none. */
-static char *replace(const char *text, const char *piece, const char *instead)
-{
+static char *replace(const char *text, const char *piece, const char *instead) {
     struct buf out = BUF_INIT;
     const char *hit = strstr(text, piece);
     if (!hit)
@@ -29,16 +27,14 @@ static char *replace(const char *text, const char *piece, const char *instead)
     return out.data;
 }
 
-static void run(PGconn *conn, const char *text)
-{
+static void run(PGconn *conn, const char *text) {
     PGresult *result = PQexec(conn, text);
     if (PQresultStatus(result) != PGRES_COMMAND_OK)
         fail_msg("%s in: %s", PQerrorMessage(conn), text);
     PQclear(result);
 }
 
-static PGresult *definitions(PGconn *conn, const struct fixture *f, const char *function)
-{
+static PGresult *definitions(PGconn *conn, const struct fixture *f, const char *function) {
     const char *const values[] = {f->schema, function};
     PGresult *result = PQexecParams(conn,
                                     "select pg_get_functiondef(p.oid) from pg_proc p "
@@ -50,8 +46,7 @@ static PGresult *definitions(PGconn *conn, const struct fixture *f, const char *
     return result;
 }
 
-void mutate(struct fixture *f, const struct mutation *mutation)
-{
+void mutate(struct fixture *f, const struct mutation *mutation) {
     PGconn *conn = sql_connect(f);
     PGresult *found = definitions(conn, f, mutation->function);
     char *piece = fill_in(mutation->piece, f);

@@ -40,15 +40,15 @@ void sql_enqueue(PGconn *conn, const char *payload);
 void sql_enqueue_streamed(PGconn *conn, const char *stream, const char *payload);
 /* Claims for WORKER, for 30 s, as the library does: the payloads, in alphabetical order, with commas. */
 const char *sql_claim(PGconn *conn, int batch_size);
-#define CLAIM(owner, lease, batch_size) \
-    "select coalesce(string_agg(payload, ',' order by payload), '') from _claim_by_topics(0::smallint, " owner ", " lease ", " \
-    batch_size ", null, true)"
+#define CLAIM(owner, lease, batch_size)                                                                      \
+    "select coalesce(string_agg(payload, ',' order by payload), '') from "                                   \
+    "_claim_by_topics(0::smallint, " owner ", " lease ", " batch_size ", null, true)"
 /* The next claim has a full look; no claim has one for a while. */
 #define FULL_LOOK "update frontier set look_at = '-infinity'"
 #define NO_FULL_LOOK "update frontier set look_at = clock_timestamp() + interval '50 s'"
 /* Sorts new messages of streams into the parking lot, as a claim does. */
-#define SORT_STREAMS \
-    "do $$ begin perform _turn(0::smallint); for i in 1 .. 20 loop " \
+#define SORT_STREAMS                                                                                         \
+    "do $$ begin perform _turn(0::smallint); for i in 1 .. 20 loop "                                         \
     "exit when _sort_streams(0::smallint, clock_timestamp()); end loop; end $$"
 /* A message that was abandoned once and is ready again. */
 void sql_park(PGconn *conn, const char *payload);
@@ -56,7 +56,8 @@ void sql_park(PGconn *conn, const char *payload);
 /* How many entries of an index, or rows by sequential scans of a table, this transaction has read. */
 int64_t sql_reads(PGconn *conn, const char *relation);
 
-/* How many pages this statement reads, wherever they are, with the functions that it calls. It is executed. */
+/* How many pages this statement reads, wherever they are, with the functions that it calls. It is executed.
+ */
 int64_t sql_pages(PGconn *conn, const char *format, ...) PRINTF_LIKE;
 
 bool same(const char *a, const char *b);

@@ -34,7 +34,7 @@ struct trap_group {
     size_t count;
 };
 
-#define TRAP_GROUP(group_traps) \
-    {.traps = (group_traps), .count = sizeof(group_traps) / sizeof((group_traps)[0])}
+#define TRAP_GROUP(group_traps)                                                                              \
+    { .traps = (group_traps), .count = sizeof(group_traps) / sizeof((group_traps)[0]) }
 
 #endif

@@ -57,7 +57,8 @@ static void empty_correlation_id_and_stream_become_absent(void **state) {
 /* BX-027 */
 static void ids_are_given_derived_or_new(void **state) {
     boxcar_new_message messages[3];
-    boxcar_message_id own = {{{9}}}, derived = boxcar_message_id_of_topic_key(BOXCAR_STR("t"), BOXCAR_STR("k"));
+    boxcar_message_id own = {{{9}}},
+                      derived = boxcar_message_id_of_topic_key(BOXCAR_STR("t"), BOXCAR_STR("k"));
 
     (void)state;
     for (int i = 0; i < 3; i++)
@@ -81,7 +82,8 @@ static void many_messages_get_different_ids(void **state) {
     (void)state;
     for (size_t i = 0; i < FAKE_ROOM; i++)
         messages[i] = message_on(BOXCAR_STR("t"));
-    assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_OUTBOX, messages, FAKE_ROOM, enqueued, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_OUTBOX, messages, FAKE_ROOM, enqueued, &ERR),
+                     BOXCAR_OK);
     assert_true(FAKE.batch.own[BOXCAR_OUTBOX].fresh_ids);
     for (size_t i = 0; i < FAKE_ROOM; i++) {
         assert_int_equal(enqueued[i].work_id.value, i + 1);
@@ -99,7 +101,8 @@ static void one_bad_message_stops_all_and_is_named(void **state) {
     for (int i = 0; i < 3; i++)
         messages[i] = message_on(BOXCAR_STR("t"));
     messages[2].topic = BOXCAR_STR("");
-    assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_OUTBOX, messages, 3, &enqueued, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_OUTBOX, messages, 3, &enqueued, &ERR),
+                     BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "messages[2].topic");
     assert_int_equal(boxcar_enqueue(STORE, BOXCAR_OUTBOX, &messages[2], &enqueued, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "topic");
@@ -221,7 +224,9 @@ static void every_way_to_settle_fills_its_list_and_reports_the_affected(void **s
         fake_store_init(&FAKE);
         for (int n = 0; n < 3; n++)
             items[n].stages = KINDS[i] == BOXCAR_RECORD ? BOXCAR_STAGE_STORED : 0;
-        assert_int_equal(boxcar_settle(STORE, CLAIMER_FOR(BOXCAR_OUTBOX, owner, 5000), KINDS[i], items, 3, affected, &count, &ERR), BOXCAR_OK);
+        assert_int_equal(boxcar_settle(STORE, CLAIMER_FOR(BOXCAR_OUTBOX, owner, 5000), KINDS[i], items, 3,
+                                       affected, &count, &ERR),
+                         BOXCAR_OK);
         for (int k = 0; k < BOXCAR_SETTLE_KINDS; k++)
             assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].settle[k].count, k == (int)KINDS[i] ? 3 : 0);
         assert_memory_equal(&FAKE.batch.base.owner, &owner, sizeof(owner));
@@ -230,7 +235,9 @@ static void every_way_to_settle_fills_its_list_and_reports_the_affected(void **s
         assert_int_equal(affected[2].value, 77);
         assert_int_equal(FAKE.level, BOXCAR_LOG_DEBUG);
         assert_string_equal(FAKE.fields, "count=2 ");
-        assert_int_equal(boxcar_settle(STORE, CLAIMER_FOR(BOXCAR_OUTBOX, owner, 5000), KINDS[i], items, 3, NULL, NULL, &ERR), BOXCAR_OK);
+        assert_int_equal(boxcar_settle(STORE, CLAIMER_FOR(BOXCAR_OUTBOX, owner, 5000), KINDS[i], items, 3,
+                                       NULL, NULL, &ERR),
+                         BOXCAR_OK);
     }
     assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].lease_ms, 5000);
 }
@@ -241,7 +248,9 @@ static void empty_calls_succeed_without_a_round_trip(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(KINDS); i++) {
         size_t count = 99;
-        assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, owner), KINDS[i], NULL, 0, NULL, &count, &ERR), BOXCAR_OK);
+        assert_int_equal(
+            boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, owner), KINDS[i], NULL, 0, NULL, &count, &ERR),
+            BOXCAR_OK);
         assert_int_equal(count, 0);
     }
     assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_OUTBOX, NULL, 0, NULL, &ERR), BOXCAR_OK);
@@ -256,24 +265,33 @@ static void bad_settle_calls_are_refused_before_the_store(void **state) {
     (void)state;
     fill_settlements(items);
     for (size_t i = 0; i < COUNT_OF(KINDS); i++) {
-        assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, nobody), KINDS[i], items, 3, NULL, NULL, &ERR), BOXCAR_E_INVALID);
+        assert_int_equal(
+            boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, nobody), KINDS[i], items, 3, NULL, NULL, &ERR),
+            BOXCAR_E_INVALID);
         assert_string_equal(ERR.argument, "owner");
-        assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, owner), KINDS[i], NULL, 3, NULL, NULL, &ERR), BOXCAR_E_INVALID);
+        assert_int_equal(
+            boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, owner), KINDS[i], NULL, 3, NULL, NULL, &ERR),
+            BOXCAR_E_INVALID);
         assert_string_equal(ERR.argument, "settlements");
     }
-    assert_int_equal(boxcar_settle(STORE, CLAIMER_FOR(BOXCAR_OUTBOX, owner, 0), BOXCAR_RENEW, items, 3, NULL, NULL, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(
+        boxcar_settle(STORE, CLAIMER_FOR(BOXCAR_OUTBOX, owner, 0), BOXCAR_RENEW, items, 3, NULL, NULL, &ERR),
+        BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "lease_ms");
-    assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, owner), BOXCAR_RESOLVE, items, 3, NULL, NULL, &ERR),
-                     BOXCAR_E_INVALID);
+    assert_int_equal(
+        boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, owner), BOXCAR_RESOLVE, items, 3, NULL, NULL, &ERR),
+        BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "kind");
-    assert_int_equal(boxcar_settle(STORE, CLAIMER((boxcar_box)2, owner), BOXCAR_ACK, items, 3, NULL, NULL, &ERR),
-                     BOXCAR_E_INVALID);
+    assert_int_equal(
+        boxcar_settle(STORE, CLAIMER((boxcar_box)2, owner), BOXCAR_ACK, items, 3, NULL, NULL, &ERR),
+        BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "box");
     assert_int_equal(boxcar_settle(STORE, NULL, BOXCAR_ACK, items, 3, NULL, NULL, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "claimer");
     items[2].stages = 32;
-    assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, owner), BOXCAR_RECORD, items, 3, NULL, NULL, &ERR),
-                     BOXCAR_E_INVALID);
+    assert_int_equal(
+        boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, owner), BOXCAR_RECORD, items, 3, NULL, NULL, &ERR),
+        BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "settlements[2].stages");
     assert_int_equal(FAKE.calls, 0);
 }
@@ -292,7 +310,9 @@ static void stages_of_a_result_are_recorded_with_it(void **state) {
         if (KINDS[i] == BOXCAR_RECORD)
             continue;
         fake_store_init(&FAKE);
-        assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, owner), KINDS[i], items, 3, NULL, NULL, &ERR), BOXCAR_OK);
+        assert_int_equal(
+            boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, owner), KINDS[i], items, 3, NULL, NULL, &ERR),
+            BOXCAR_OK);
         assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].settle[KINDS[i]].count, 3);
         assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_RECORD].count, is_result ? 2 : 0);
     }
@@ -310,11 +330,15 @@ static void settlements_reach_the_store_in_its_form(void **state) {
     for (int i = 0; i < 3; i++)
         items[i].stages = 0;
     items[1].error = (boxcar_str){text, sizeof(text)};
-    assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, (boxcar_owner){boxcar_uuid_new()}), BOXCAR_DEFER, items, 3, NULL, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, (boxcar_owner){boxcar_uuid_new()}),
+                                   BOXCAR_DEFER, items, 3, NULL, NULL, &ERR),
+                     BOXCAR_OK);
     assert_int_equal(FAKE.settlements[0].delay_ms, 0);
     assert_int_equal(FAKE.settlements[1].error.len, BOXCAR_ERROR_TEXT_MAX - 1);
     assert_int_equal(items[0].delay_ms, BOXCAR_BACKOFF);
-    assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, (boxcar_owner){boxcar_uuid_new()}), BOXCAR_ABANDON, items, 3, NULL, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, (boxcar_owner){boxcar_uuid_new()}),
+                                   BOXCAR_ABANDON, items, 3, NULL, NULL, &ERR),
+                     BOXCAR_OK);
     assert_int_equal(FAKE.settlements[0].delay_ms, BOXCAR_BACKOFF);
     assert_int_equal(FAKE.settlements[1].error.len, BOXCAR_ERROR_TEXT_MAX - 1);
 }
@@ -335,7 +359,9 @@ static void what_the_store_says_is_passed_on_and_outputs_stay_untouched(void **s
     assert_int_equal(boxcar_enqueue(STORE, BOXCAR_OUTBOX, &message, &enqueued, &ERR), BOXCAR_E_UNAVAILABLE);
     assert_true(ERR.retryable);
     assert_int_equal(boxcar_claim(STORE, &options, &list, NULL), BOXCAR_E_UNAVAILABLE);
-    assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, options.owner), BOXCAR_ACK, items, 3, NULL, &affected, NULL), BOXCAR_E_UNAVAILABLE);
+    assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, options.owner), BOXCAR_ACK, items, 3, NULL,
+                                   &affected, NULL),
+                     BOXCAR_E_UNAVAILABLE);
     assert_int_equal(boxcar_reap(STORE, BOXCAR_OUTBOX, &reaped, NULL), BOXCAR_E_UNAVAILABLE);
     assert_int_equal(enqueued.work_id.value, 77);
     assert_int_equal(affected, 77);

@@ -1,5 +1,5 @@
-/* boxcar_enqueue_feed over a store that only remembers: what goes into a transaction, and what is done when that
- * cannot go on. */
+/* boxcar_enqueue_feed over a store that only remembers: what goes into a transaction, and what is done when
+ * that cannot go on. */
 #include "unit.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static struct {
     size_t keyed[STEPS_MAX]; /* the places in it that have a key */
     size_t keyed_count;
     int calls;
-    int failing_call;        /* of process, from 1 on; 0 = none */
+    int failing_call; /* of process, from 1 on; 0 = none */
     boxcar_status begin, commit;
     bool commit_is_unknown;
 } HISTORY;
@@ -31,7 +31,8 @@ static boxcar_error ERR;
 static void note(char what) { HISTORY.asked[strlen(HISTORY.asked)] = what; }
 
 static boxcar_status transaction(struct boxcar_store *store, enum transaction_step step, boxcar_error *err) {
-    static const char NOTES[] = {[TRANSACTION_BEGIN] = 'b', [TRANSACTION_COMMIT] = 'c', [TRANSACTION_ROLLBACK] = 'r'};
+    static const char NOTES[] = {
+        [TRANSACTION_BEGIN] = 'b', [TRANSACTION_COMMIT] = 'c', [TRANSACTION_ROLLBACK] = 'r'};
 
     (void)store;
     note(NOTES[step]);
@@ -44,10 +45,11 @@ static boxcar_status transaction(struct boxcar_store *store, enum transaction_st
     return HISTORY.commit;
 }
 
-static boxcar_status (*fake_process)(struct boxcar_store *, const struct request *, struct result *, boxcar_error *);
+static boxcar_status (*fake_process)(struct boxcar_store *, const struct request *, struct result *,
+                                     boxcar_error *);
 
-static boxcar_status process(struct boxcar_store *store, const struct request *batch, struct result *ret_result,
-                             boxcar_error *err) {
+static boxcar_status process(struct boxcar_store *store, const struct request *batch,
+                             struct result *ret_result, boxcar_error *err) {
     note('p');
     HISTORY.sizes[HISTORY.calls++] = batch->base.messages[BOXCAR_OUTBOX].count;
     HISTORY.sent_before = batch->base.sent_before;
@@ -64,9 +66,9 @@ static struct {
     boxcar_new_message messages[STEPS_MAX][2];
     boxcar_enqueued enqueued[STEPS_MAX][2];
     size_t chunks, at;
-    bool says_last;   /* with the last chunk, not behind it */
-    int late_at;      /* before this chunk, once; -1 = never */
-    int failing_at;   /* instead of this chunk; -1 = never */
+    bool says_last; /* with the last chunk, not behind it */
+    int late_at;    /* before this chunk, once; -1 = never */
+    int failing_at; /* instead of this chunk; -1 = never */
     int64_t waits[2 * STEPS_MAX];
     size_t asked;
 } FEED;

@@ -1,5 +1,5 @@
-/* The public functions about the inbox over a store that only remembers: what they refuse, what they hand down,
- * what they report and what they log. */
+/* The public functions about the inbox over a store that only remembers: what they refuse, what they hand
+ * down, what they report and what they log. */
 #include "unit.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void assert_text(boxcar_str text, const char *wanted) {
 
 /* BX-080 */
 static void ids_derive_from_keys_without_mixing_their_parts(void **state) {
-    static const char *const KEYS[][2] = {{"a", "bc"}, {"ab", "c"}, {"a", "1:b"}, {"a1", ":b"},
+    static const char *const KEYS[][2] = {{"a", "bc"}, {"ab", "c"}, {"a", "1:b"},      {"a1", ":b"},
                                           {"1", "a"},  {"a", "1"},  {"\xc3\xa4", "b"}, {"1:a", "b"}};
     char text[BOXCAR_UUID_TEXT_SIZE];
 
@@ -81,7 +81,8 @@ static void states_are_the_statuses_in_other_words(void **state) {
 
     (void)state;
     for (int i = 0; i < 4; i++) {
-        assert_string_equal(boxcar_inbox_state_name(boxcar_inbox_state_of((boxcar_message_status)i)), NAMES[i]);
+        assert_string_equal(boxcar_inbox_state_name(boxcar_inbox_state_of((boxcar_message_status)i)),
+                            NAMES[i]);
         assert_true(boxcar_inbox_state_parse(boxcar_str_of(NAMES[i]), &parsed));
         assert_int_equal(parsed, i);
     }
@@ -139,7 +140,10 @@ static void many_are_handed_down_in_order(void **state) {
 
 /* A program built for an older library has smaller structs: an array of them is walked in its own steps. */
 static void messages_of_an_older_program_are_smaller(void **state) {
-    enum { SMALL = offsetof(boxcar_new_message, content_hash), SMALLER = offsetof(boxcar_new_message, due_at) };
+    enum {
+        SMALL = offsetof(boxcar_new_message, content_hash),
+        SMALLER = offsetof(boxcar_new_message, due_at)
+    };
     static _Alignas(boxcar_new_message) char bytes[2 * SMALL];
 
     (void)state;
@@ -149,8 +153,9 @@ static void messages_of_an_older_program_are_smaller(void **state) {
         message.content_hash = BOXCAR_STR("not looked at");
         memcpy(bytes + i * SMALL, &message, SMALL);
     }
-    assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_INBOX, (const boxcar_new_message *)bytes, 2, NULL, &ERR),
-                     BOXCAR_OK);
+    assert_int_equal(
+        boxcar_enqueue_many(STORE, BOXCAR_INBOX, (const boxcar_new_message *)bytes, 2, NULL, &ERR),
+        BOXCAR_OK);
     assert_text(FAKE.origins[1].external_id, "2");
     assert_null(FAKE.origins[1].content_hash.data);
     for (int i = 0; i < 2; i++) {
@@ -158,8 +163,9 @@ static void messages_of_an_older_program_are_smaller(void **state) {
         message.struct_size = SMALLER;
         memcpy(bytes + i * SMALLER, &message, SMALLER);
     }
-    assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_OUTBOX, (const boxcar_new_message *)bytes, 2, NULL, &ERR),
-                     BOXCAR_OK);
+    assert_int_equal(
+        boxcar_enqueue_many(STORE, BOXCAR_OUTBOX, (const boxcar_new_message *)bytes, 2, NULL, &ERR),
+        BOXCAR_OK);
     assert_int_equal(FAKE.messages[1].due_at, BOXCAR_TIME_NONE);
     assert_int_equal(FAKE.messages[1].struct_size, sizeof(boxcar_new_message));
 }
@@ -221,10 +227,12 @@ static void other_hash_is_a_warning_and_no_failure(void **state) {
     assert_int_equal(boxcar_enqueue(STORE, BOXCAR_INBOX, &message, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(FAKE.records, 1);
     assert_string_equal(FAKE.event, "inbox_hash_mismatch");
-    assert_int_equal(boxcar_inbox_already_processed(STORE, key_of("shop", "1"), BOXCAR_STR("h"), &answer, &mismatch, &ERR),
-                     BOXCAR_OK);
+    assert_int_equal(
+        boxcar_inbox_already_processed(STORE, key_of("shop", "1"), BOXCAR_STR("h"), &answer, &mismatch, &ERR),
+        BOXCAR_OK);
     assert_true(mismatch);
-    assert_int_equal(boxcar_inbox_accept(STORE, key_of("shop", "1"), BOXCAR_STR("h"), &answer, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_inbox_accept(STORE, key_of("shop", "1"), BOXCAR_STR("h"), &answer, NULL, &ERR),
+                     BOXCAR_OK);
     assert_int_equal(FAKE.records, 3);
     assert_int_equal(FAKE.level, BOXCAR_LOG_WARN);
 }
@@ -235,19 +243,22 @@ static void questions_are_checked_and_handed_down(void **state) {
     bool answer = false;
 
     (void)state;
-    assert_refused(boxcar_inbox_already_processed(STORE, bad, BOXCAR_NO_STR, &answer, NULL, &ERR), "external_id");
+    assert_refused(boxcar_inbox_already_processed(STORE, bad, BOXCAR_NO_STR, &answer, NULL, &ERR),
+                   "external_id");
     assert_refused(boxcar_inbox_accept(STORE, bad, BOXCAR_NO_STR, &answer, NULL, &ERR), "external_id");
     assert_refused(boxcar_inbox_find(STORE, bad, &list, &ERR), "external_id");
     assert_refused(boxcar_inbox_find(STORE, key, NULL, &ERR), "ret_list");
     assert_refused(boxcar_inbox_accept(NULL, key, BOXCAR_NO_STR, &answer, NULL, &ERR), "store");
     assert_refused(boxcar_inbox_accept(STORE, key, BOXCAR_NO_STR, NULL, NULL, &ERR), "ret_is_new");
-    assert_refused(boxcar_inbox_already_processed(STORE, key, BOXCAR_NO_STR, NULL, NULL, &ERR), "ret_processed");
+    assert_refused(boxcar_inbox_already_processed(STORE, key, BOXCAR_NO_STR, NULL, NULL, &ERR),
+                   "ret_processed");
     FAKE.inbox_answer = true;
     assert_int_equal(boxcar_inbox_accept(STORE, key, BOXCAR_STR("h"), &answer, NULL, &ERR), BOXCAR_OK);
     assert_true(answer);
     assert_text(FAKE.origins[0].content_hash, "h");
     assert_int_equal(FAKE.question, INBOX_ACCEPT);
-    assert_int_equal(boxcar_inbox_already_processed(STORE, key, BOXCAR_NO_STR, &answer, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_inbox_already_processed(STORE, key, BOXCAR_NO_STR, &answer, NULL, &ERR),
+                     BOXCAR_OK);
     assert_int_equal(FAKE.question, INBOX_IS_PROCESSED);
     assert_int_equal(boxcar_inbox_find(STORE, key, &list, &ERR), BOXCAR_OK);
     assert_int_equal(list->count, 0);
@@ -287,7 +298,8 @@ static void what_is_not_dead_is_not_revived(void **state) {
     assert_int_equal(boxcar_inbox_revive(STORE, ref, BOXCAR_STR("why"), NULL, &ERR), BOXCAR_E_CONFLICT);
     FAKE.calls = FAKE.records = 0;
     assert_refused(boxcar_inbox_revive(STORE, ref, BOXCAR_STR(""), NULL, &ERR), "reason");
-    assert_refused(boxcar_inbox_revive(STORE, (boxcar_message_ref){{0}, {{{0}}}}, BOXCAR_STR("why"), NULL, &ERR), "ref");
+    assert_refused(
+        boxcar_inbox_revive(STORE, (boxcar_message_ref){{0}, {{{0}}}}, BOXCAR_STR("why"), NULL, &ERR), "ref");
 }
 
 static void claiming_and_settling_are_for_the_inbox(void **state) {
@@ -301,10 +313,14 @@ static void claiming_and_settling_are_for_the_inbox(void **state) {
     options.box = BOXCAR_INBOX;
     options.owner.uuid.bytes[0] = 1;
     for (int kind = BOXCAR_ACK; kind <= BOXCAR_FAIL; kind++) {
-        assert_int_equal(boxcar_settle(STORE, &options, (boxcar_settle_kind)kind, &settlement, 1, NULL, NULL, &ERR), BOXCAR_OK);
+        assert_int_equal(
+            boxcar_settle(STORE, &options, (boxcar_settle_kind)kind, &settlement, 1, NULL, NULL, &ERR),
+            BOXCAR_OK);
         assert_int_equal(FAKE.batch.parts[BOXCAR_INBOX].settle[kind].count, 1);
     }
-    assert_int_equal(boxcar_settle(STORE, CLAIMER_FOR(BOXCAR_INBOX, options.owner, 5000), BOXCAR_RENEW, &settlement, 1, NULL, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_settle(STORE, CLAIMER_FOR(BOXCAR_INBOX, options.owner, 5000), BOXCAR_RENEW,
+                                   &settlement, 1, NULL, NULL, &ERR),
+                     BOXCAR_OK);
     assert_int_equal(FAKE.batch.parts[BOXCAR_INBOX].settle[BOXCAR_RENEW].count, 1);
     assert_int_equal(boxcar_claim(STORE, &options, &list, &ERR), BOXCAR_OK);
     boxcar_list_free(list);
@@ -322,12 +338,14 @@ static void what_the_store_refuses_is_passed_on_and_outputs_stay_untouched(void 
     (void)state;
     FAKE.answer = BOXCAR_E_UNAVAILABLE;
     assert_int_equal(boxcar_enqueue(STORE, BOXCAR_INBOX, &message, &enqueued, &ERR), BOXCAR_E_UNAVAILABLE);
-    assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_INBOX, &message, 1, &enqueued, &ERR), BOXCAR_E_UNAVAILABLE);
+    assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_INBOX, &message, 1, &enqueued, &ERR),
+                     BOXCAR_E_UNAVAILABLE);
     assert_int_equal(boxcar_inbox_accept(STORE, key_of("a", "b"), BOXCAR_NO_STR, &answer, &mismatch, &ERR),
                      BOXCAR_E_UNAVAILABLE);
     assert_int_equal(boxcar_inbox_find(STORE, key_of("a", "b"), &list, &ERR), BOXCAR_E_UNAVAILABLE);
-    assert_int_equal(boxcar_inbox_revive(STORE, (boxcar_message_ref){.work_id = {1}}, BOXCAR_STR("x"), NULL, &ERR),
-                     BOXCAR_E_UNAVAILABLE);
+    assert_int_equal(
+        boxcar_inbox_revive(STORE, (boxcar_message_ref){.work_id = {1}}, BOXCAR_STR("x"), NULL, &ERR),
+        BOXCAR_E_UNAVAILABLE);
     assert_int_equal(enqueued.work_id.value, 77);
     assert_true(answer && mismatch && !list);
     assert_int_equal(FAKE.records, 0);

@@ -172,12 +172,14 @@ static void reports_hand_down_their_outcome(void **state) {
 
     (void)state;
     FAKE.change.counted = true;
-    assert_int_equal(boxcar_join_report(STORE, JOIN, MESSAGE, BOXCAR_MEMBER_COMPLETED, &counted, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_join_report(STORE, JOIN, MESSAGE, BOXCAR_MEMBER_COMPLETED, &counted, &ERR),
+                     BOXCAR_OK);
     assert_true(counted);
     assert_int_equal(FAKE.outcome, BOXCAR_MEMBER_COMPLETED);
     assert_memory_equal(&FAKE.message_id, &MESSAGE, sizeof(MESSAGE));
     FAKE.change.counted = false;
-    assert_int_equal(boxcar_join_report(STORE, JOIN, MESSAGE, BOXCAR_MEMBER_FAILED, &counted, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_join_report(STORE, JOIN, MESSAGE, BOXCAR_MEMBER_FAILED, &counted, &ERR),
+                     BOXCAR_OK);
     assert_false(counted);
     assert_int_equal(FAKE.outcome, BOXCAR_MEMBER_FAILED);
     assert_int_equal(boxcar_join_report(STORE, JOIN, MESSAGE, BOXCAR_MEMBER_FAILED, NULL, &ERR), BOXCAR_OK);
@@ -187,13 +189,17 @@ static void reports_hand_down_their_outcome(void **state) {
 /* BX-011 */
 static void bad_reports_and_cancels_never_reach_the_store(void **state) {
     (void)state;
-    assert_int_equal(boxcar_join_report(STORE, NO_JOIN, MESSAGE, BOXCAR_MEMBER_COMPLETED, NULL, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_join_report(STORE, NO_JOIN, MESSAGE, BOXCAR_MEMBER_COMPLETED, NULL, &ERR),
+                     BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "join_id");
-    assert_int_equal(boxcar_join_report(STORE, JOIN, NO_MESSAGE, BOXCAR_MEMBER_FAILED, NULL, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_join_report(STORE, JOIN, NO_MESSAGE, BOXCAR_MEMBER_FAILED, NULL, &ERR),
+                     BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "message_id");
-    assert_int_equal(boxcar_join_report(STORE, JOIN, MESSAGE, BOXCAR_MEMBER_PENDING, NULL, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_join_report(STORE, JOIN, MESSAGE, BOXCAR_MEMBER_PENDING, NULL, &ERR),
+                     BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "outcome");
-    assert_int_equal(boxcar_join_report(NULL, JOIN, MESSAGE, BOXCAR_MEMBER_FAILED, NULL, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_join_report(NULL, JOIN, MESSAGE, BOXCAR_MEMBER_FAILED, NULL, &ERR),
+                     BOXCAR_E_INVALID);
     assert_int_equal(boxcar_join_cancel(STORE, NO_JOIN, &ERR), BOXCAR_E_INVALID);
     assert_int_equal(boxcar_join_cancel(NULL, JOIN, &ERR), BOXCAR_E_INVALID);
     assert_int_equal(FAKE.calls, 0);
@@ -219,7 +225,8 @@ static void the_call_that_ends_a_join_logs_it(void **state) {
 
     (void)state;
     FAKE.change = (struct join_change){.counted = true, .ended = true, .join = ENDED};
-    assert_int_equal(boxcar_join_report(STORE, JOIN, MESSAGE, BOXCAR_MEMBER_COMPLETED, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_join_report(STORE, JOIN, MESSAGE, BOXCAR_MEMBER_COMPLETED, NULL, &ERR),
+                     BOXCAR_OK);
     assert_int_equal(FAKE.records, 1);
     assert_end_was_logged("status=failed ");
     assert_null(strstr(FAKE.fields, "reason="));
@@ -229,7 +236,8 @@ static void the_call_that_ends_a_join_logs_it(void **state) {
     assert_end_was_logged("status=cancelled ");
     FAKE.change.join.status = BOXCAR_JOIN_FAILED;
     FAKE.change.join.reason = BOXCAR_JOIN_REASON_TIMED_OUT;
-    assert_int_equal(boxcar_join_report(STORE, JOIN, MESSAGE, BOXCAR_MEMBER_COMPLETED, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_join_report(STORE, JOIN, MESSAGE, BOXCAR_MEMBER_COMPLETED, NULL, &ERR),
+                     BOXCAR_OK);
     assert_non_null(strstr(FAKE.fields, "reason=timed_out "));
     FAKE.records = 0;
     assert_int_equal(boxcar_join_wait(STORE, &wait, NULL, &ERR), BOXCAR_OK);
@@ -249,7 +257,9 @@ static void a_batch_that_ends_joins_logs_each(void **state) {
     options.owner = owner;
     FAKE.ended[0] = FAKE.ended[1] = ENDED;
     FAKE.ended_count = 2;
-    assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, owner), BOXCAR_ACK, &item, 1, NULL, NULL, &ERR), BOXCAR_OK);
+    assert_int_equal(
+        boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, owner), BOXCAR_ACK, &item, 1, NULL, NULL, &ERR),
+        BOXCAR_OK);
     assert_int_equal(FAKE.records, 3);
     assert_end_was_logged("status=failed ");
     FAKE.records = 0;
@@ -356,7 +366,8 @@ static void looking_is_checked_and_handed_down(void **state) {
     assert_int_equal(boxcar_join_page(STORE, NULL, &joins, &ERR), BOXCAR_E_INVALID);
     filter.limit = 0;
     assert_int_equal(boxcar_join_page(STORE, &filter, &joins, &ERR), BOXCAR_E_INVALID);
-    assert_int_equal(boxcar_join_member_page(STORE, NO_JOIN, NO_MESSAGE, 1, &members, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_join_member_page(STORE, NO_JOIN, NO_MESSAGE, 1, &members, &ERR),
+                     BOXCAR_E_INVALID);
     assert_int_equal(boxcar_join_member_page(STORE, JOIN, NO_MESSAGE, 0, &members, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "limit");
     assert_int_equal(boxcar_join_member_page(STORE, JOIN, NO_MESSAGE, 1, NULL, &ERR), BOXCAR_E_INVALID);
@@ -396,7 +407,8 @@ static void what_the_store_refuses_is_passed_on_and_outputs_stay_untouched(void 
     assert_int_equal(boxcar_join_start(STORE, &join, &id, &ERR), BOXCAR_E_CONFLICT);
     assert_string_equal(ERR.message, "the store says so");
     assert_int_equal(boxcar_join_attach(STORE, JOIN, &MESSAGE, 1, &attached, NULL), BOXCAR_E_CONFLICT);
-    assert_int_equal(boxcar_join_report(STORE, JOIN, MESSAGE, BOXCAR_MEMBER_FAILED, &counted, NULL), BOXCAR_E_CONFLICT);
+    assert_int_equal(boxcar_join_report(STORE, JOIN, MESSAGE, BOXCAR_MEMBER_FAILED, &counted, NULL),
+                     BOXCAR_E_CONFLICT);
     assert_int_equal(boxcar_join_cancel(STORE, JOIN, NULL), BOXCAR_E_CONFLICT);
     assert_int_equal(boxcar_join_wait(STORE, &wait, &enqueued, NULL), BOXCAR_E_CONFLICT);
     assert_int_equal(boxcar_join_find(STORE, JOIN, &joins, NULL), BOXCAR_E_CONFLICT);

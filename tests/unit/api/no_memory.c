@@ -121,7 +121,8 @@ static boxcar_status defer(struct fake_store *fake, boxcar_error *err) {
     boxcar_owner owner = {{{1}}};
 
     item.work_id.value = 1;
-    return boxcar_settle(&fake->store, CLAIMER(BOXCAR_OUTBOX, owner), BOXCAR_DEFER, &item, 1, NULL, NULL, err);
+    return boxcar_settle(&fake->store, CLAIMER(BOXCAR_OUTBOX, owner), BOXCAR_DEFER, &item, 1, NULL, NULL,
+                         err);
 }
 
 static boxcar_status read_settings(struct fake_store *fake, boxcar_error *err) {
@@ -165,7 +166,8 @@ static boxcar_status deliver(struct fake_store *fake, boxcar_error *err) {
 
     for (size_t i = 0; i < COUNT_OF(messages); i++) {
         messages[i] = BOXCAR_NEW_MESSAGE_INIT;
-        messages[i].source = messages[i].external_id = messages[i].topic = messages[i].payload = BOXCAR_STR("t");
+        messages[i].source = messages[i].external_id = messages[i].topic = messages[i].payload =
+            BOXCAR_STR("t");
     }
     fake->delivered[0].work_id.value = 1;
     status = boxcar_enqueue_many(&fake->store, BOXCAR_INBOX, messages, COUNT_OF(messages), first, err);
@@ -177,7 +179,21 @@ static boxcar_status judge_box(struct fake_store *fake, boxcar_error *err) {
     const struct live_host host = {BOXCAR_STR("here"), 1};
     const boxcar_str pattern = BOXCAR_STR("mail");
     boxcar_stats stats[40] = {{.ready = 39, .exact = true}};
-    struct box_facts facts = {BOXCAR_OUTBOX, stats, COUNT_OF(stats), NULL, 0, 30000, &host, 1, &pattern, 1, 1, 60, 1, 1, 1,
+    struct box_facts facts = {BOXCAR_OUTBOX,
+                              stats,
+                              COUNT_OF(stats),
+                              NULL,
+                              0,
+                              30000,
+                              &host,
+                              1,
+                              &pattern,
+                              1,
+                              1,
+                              60,
+                              1,
+                              1,
+                              1,
                               {.has_run = true, .seconds = 1e6}};
     struct findings findings = findings_begin();
     struct finding_rows *list = NULL;
@@ -198,7 +214,8 @@ static boxcar_status judge_box(struct fake_store *fake, boxcar_error *err) {
 /* A load that makes several batches, and a retry of whatever fails: in the end all of it is flushed. */
 static boxcar_status coordinate(struct fake_store *fake, boxcar_error *err) {
     boxcar_coordinator_options options = BOXCAR_COORDINATOR_OPTIONS_INIT;
-    boxcar_new_message messages[3] = {BOXCAR_NEW_MESSAGE_INIT, BOXCAR_NEW_MESSAGE_INIT, BOXCAR_NEW_MESSAGE_INIT};
+    boxcar_new_message messages[3] = {BOXCAR_NEW_MESSAGE_INIT, BOXCAR_NEW_MESSAGE_INIT,
+                                      BOXCAR_NEW_MESSAGE_INIT};
     boxcar_new_message delivery = BOXCAR_NEW_MESSAGE_INIT;
     boxcar_settlement items[3] = {BOXCAR_SETTLEMENT_INIT, BOXCAR_SETTLEMENT_INIT, BOXCAR_SETTLEMENT_INIT};
     boxcar_coordinator *coordinator = NULL;
@@ -236,7 +253,8 @@ static boxcar_status coordinate(struct fake_store *fake, boxcar_error *err) {
     boxcar_flush_free(flushed);
     if (FAIL_AT >= 0 && FAIL_AT < SEEN && status != BOXCAR_OK) {
         FAIL_AT = -1; /* the rest must work */
-        assert_int_equal(boxcar_coordinator_enqueue(coordinator, BOXCAR_OUTBOX, messages, 1, &ticket, NULL), BOXCAR_OK);
+        assert_int_equal(boxcar_coordinator_enqueue(coordinator, BOXCAR_OUTBOX, messages, 1, &ticket, NULL),
+                         BOXCAR_OK);
     }
     assert_int_equal(boxcar_coordinator_close(coordinator, NULL), BOXCAR_OK);
     boxcar_coordinator_free(coordinator);
@@ -325,8 +343,11 @@ static void queueing_allocates_only_to_grow(void **state) {
             boxcar_settlement item = BOXCAR_SETTLEMENT_INIT;
 
             item.work_id.value = i + 1;
-            assert_int_equal(boxcar_coordinator_enqueue(coordinator, BOXCAR_OUTBOX, &message, 1, NULL, &err), BOXCAR_OK);
-            assert_int_equal(boxcar_coordinator_settle(coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, &item, 1, 0, NULL, &err), BOXCAR_OK);
+            assert_int_equal(boxcar_coordinator_enqueue(coordinator, BOXCAR_OUTBOX, &message, 1, NULL, &err),
+                             BOXCAR_OK);
+            assert_int_equal(
+                boxcar_coordinator_settle(coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, &item, 1, 0, NULL, &err),
+                BOXCAR_OK);
         }
         grown = SEEN;
         assert_in_range(grown, 1, 60);

@@ -1,4 +1,5 @@
-/* boxcar_process(): what it refuses, with every fault named, and what it hands to the store. BX-011, BX-065 */
+/* boxcar_process(): what it refuses, with every fault named, and what it hands to the store. BX-011, BX-065
+ */
 #include "unit.h"
 
 #include <stdio.h>
@@ -143,8 +144,8 @@ static void inbox_messages_go_with_the_batch(void **state) {
 /* BX-011 */
 static void faults_of_inbox_messages_are_named(void **state) {
     static const char *const EXPECTED[] = {
-        "inbox.messages[1].source",       "inbox.messages[1].external_id", "inbox.messages[1].content_hash",
-        "inbox.messages[1].payload",      "inbox.messages[1].max_attempts", "inbox.messages[3].source",
+        "inbox.messages[1].source",  "inbox.messages[1].external_id",  "inbox.messages[1].content_hash",
+        "inbox.messages[1].payload", "inbox.messages[1].max_attempts", "inbox.messages[3].source",
     };
     static const char *const ODD[] = {"inbox.messages"};
     boxcar_request batch = BOXCAR_REQUEST_INIT;

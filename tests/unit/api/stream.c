@@ -83,7 +83,8 @@ static void decisions_are_handed_down_and_logged(void **state) {
                      BOXCAR_OK);
     assert_int_equal(FAKE.policy, BOXCAR_STREAM_HALT);
     assert_string_equal(FAKE.fields, "pattern=order-* policy=halt ");
-    assert_int_equal(boxcar_stream_rule_write(STORE, BOXCAR_STR("*"), BOXCAR_STREAM_DEFAULT, &ERR), BOXCAR_OK);
+    assert_int_equal(boxcar_stream_rule_write(STORE, BOXCAR_STR("*"), BOXCAR_STREAM_DEFAULT, &ERR),
+                     BOXCAR_OK);
     assert_string_equal(FAKE.fields, "pattern=* policy=default ");
 }
 

@@ -17,7 +17,8 @@ struct today {
     int64_t added; /* its default is 7 */
 };
 
-#define TODAY_INIT {.struct_size = sizeof(struct today), .added = 7}
+#define TODAY_INIT                                                                                           \
+    { .struct_size = sizeof(struct today), .added = 7 }
 
 static void smaller_struct_keeps_the_defaults_of_its_missing_end(void **state) {
     struct older given = {sizeof(given), 5};

@@ -111,18 +111,22 @@ static void a_key_of_a_topic_always_gives_the_same_id(void **state) {
         const char *topic, *key, *id;
     } vectors[] = {
         {"orders.placed", "order-42", "0d6cb081-c518-858d-bd25-43c3bc36bfa2"},
-        {"\xD0\xBF\xD0\xBE\xD1\x87\xD1\x82\xD0\xB0", "\xD0\xBA\xD0\xBB\xD1\x8E\xD1\x87", "b53fe5ca-672f-8d25-a0d6-06034930e2c2"},
+        {"\xD0\xBF\xD0\xBE\xD1\x87\xD1\x82\xD0\xB0", "\xD0\xBA\xD0\xBB\xD1\x8E\xD1\x87",
+         "b53fe5ca-672f-8d25-a0d6-06034930e2c2"},
     };
     char text[BOXCAR_UUID_TEXT_SIZE], long_topic[4 * BOXCAR_TOPIC_MAX + 1];
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(vectors); i++) {
-        boxcar_uuid_format(boxcar_message_id_of_topic_key(boxcar_str_of(vectors[i].topic),
-                                                                boxcar_str_of(vectors[i].key)).uuid, text);
+        boxcar_uuid_format(
+            boxcar_message_id_of_topic_key(boxcar_str_of(vectors[i].topic), boxcar_str_of(vectors[i].key))
+                .uuid,
+            text);
         assert_string_equal(text, vectors[i].id);
     }
     memset(long_topic, 'x', sizeof(long_topic));
-    assert_true(boxcar_uuid_is_none(boxcar_message_id_of_topic_key((boxcar_str){long_topic, sizeof(long_topic)}, BOXCAR_STR("k")).uuid));
+    assert_true(boxcar_uuid_is_none(
+        boxcar_message_id_of_topic_key((boxcar_str){long_topic, sizeof(long_topic)}, BOXCAR_STR("k")).uuid));
 }
 
 static void text_goes_back_and_forth(void **state) {

@@ -40,7 +40,8 @@ static void blanks_go_and_everything_else_stays(void **state) {
 
 static void every_letter_is_plain(void **state) {
     (void)state;
-    assert_plain("{\"\xc3\xa9\" : \"\xe2\x82\xac \xf0\x9f\x98\x80\x7f\"}", "{\"\xc3\xa9\":\"\xe2\x82\xac \xf0\x9f\x98\x80\x7f\"}");
+    assert_plain("{\"\xc3\xa9\" : \"\xe2\x82\xac \xf0\x9f\x98\x80\x7f\"}",
+                 "{\"\xc3\xa9\":\"\xe2\x82\xac \xf0\x9f\x98\x80\x7f\"}");
 }
 
 static void what_follows_is_left_alone(void **state) {
@@ -54,9 +55,11 @@ static void what_follows_is_left_alone(void **state) {
 
 static void broken_json_is_not_plain(void **state) {
     static const char *const TEXTS[] = {
-        "", "{", "[", "[1", "[1,", "[1,]", "[,1]", "[1 2]", "{\"a\"", "{\"a\":", "{\"a\":}", "{\"a\":1", "{\"a\":1,",
-        "{\"a\":1,}", "{a:1}", "{\"a\" 1}", "{1:1}", "[01]", "[-]", "[1.]", "[.5]", "[+1]", "[tru]", "[truE]", "[nul",
-        "[\"]", "[\"\\\"]", "[\"\\x\"]", "[\"\t\"]", "[\"\n\"]", "[}", "{]", "[\"\\",
+        "",         "{",         "[",       "[1",       "[1,",      "[1,]",      "[,1]",
+        "[1 2]",    "{\"a\"",    "{\"a\":", "{\"a\":}", "{\"a\":1", "{\"a\":1,", "{\"a\":1,}",
+        "{a:1}",    "{\"a\" 1}", "{1:1}",   "[01]",     "[-]",      "[1.]",      "[.5]",
+        "[+1]",     "[tru]",     "[truE]",  "[nul",     "[\"]",     "[\"\\\"]",  "[\"\\x\"]",
+        "[\"\t\"]", "[\"\n\"]",  "[}",      "{]",       "[\"\\",
     };
 
     (void)state;

@@ -128,12 +128,9 @@ static void what_cannot_be_read_says_why(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_come_with_their_ends),
-        cmocka_unit_test(nothing_is_the_end),
-        cmocka_unit_test(line_that_comes_in_pieces_is_one),
-        cmocka_unit_test(lines_of_any_length_are_read),
-        cmocka_unit_test(waiting_can_be_stopped),
-        cmocka_unit_test(what_cannot_be_read_says_why),
+        cmocka_unit_test(lines_come_with_their_ends),       cmocka_unit_test(nothing_is_the_end),
+        cmocka_unit_test(line_that_comes_in_pieces_is_one), cmocka_unit_test(lines_of_any_length_are_read),
+        cmocka_unit_test(waiting_can_be_stopped),           cmocka_unit_test(what_cannot_be_read_says_why),
     };
 
     return cmocka_run_group_tests_name("line_reader", tests, NULL, NULL);

@@ -10,10 +10,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../../support/lack.h"
 #include "cli/service/health.h"
 #include "cli/service/metrics.h"
 #include "fake_worker.h"
-#include "../../support/lack.h"
 
 #define ANSWER_SIZE 65536
 
@@ -100,8 +100,8 @@ static void metrics_are_served_as_prometheus_text(void **state) {
     assert_int_equal(ask("GET", "/metrics"), 200);
     fake_worker_set_handlers(NULL, 0);
     assert_non_null(strstr(answer, "Content-Type: text/plain; version=0.0.4"));
-    assert_non_null(
-        strstr(body(), "\nboxcar_messages_settled_total{topic=\"orders.*\",box=\"outbox\",outcome=\"acked\"} 42\n"));
+    assert_non_null(strstr(
+        body(), "\nboxcar_messages_settled_total{topic=\"orders.*\",box=\"outbox\",outcome=\"acked\"} 42\n"));
 }
 
 static void query_does_not_matter(void **state) {

@@ -121,14 +121,18 @@ static void outcomes_are_labels_of_one_counter(void **state) {
     char *text = text_of(&(struct metrics_numbers){
         .version = "1", .worker = &WORKER, .handlers = handlers, .handler_count = 2});
     assert_line(text, "boxcar_messages_settled_total{topic=\"orders.*\",box=\"outbox\",outcome=\"acked\"} 1");
-    assert_line(text, "boxcar_messages_settled_total{topic=\"orders.*\",box=\"outbox\",outcome=\"retried\"} 2");
-    assert_line(text, "boxcar_messages_settled_total{topic=\"orders.*\",box=\"outbox\",outcome=\"failed\"} 3");
-    assert_line(text, "boxcar_messages_settled_total{topic=\"orders.*\",box=\"outbox\",outcome=\"deferred\"} 4");
+    assert_line(text,
+                "boxcar_messages_settled_total{topic=\"orders.*\",box=\"outbox\",outcome=\"retried\"} 2");
+    assert_line(text,
+                "boxcar_messages_settled_total{topic=\"orders.*\",box=\"outbox\",outcome=\"failed\"} 3");
+    assert_line(text,
+                "boxcar_messages_settled_total{topic=\"orders.*\",box=\"outbox\",outcome=\"deferred\"} 4");
     assert_line(text, "boxcar_messages_settled_total{topic=\"orders.*\",box=\"outbox\",outcome=\"lost\"} 5");
     assert_line(text, "boxcar_messages_settled_total{topic=\"orders.*\",box=\"outbox\",outcome=\"dead\"} 9");
     assert_line(text, "boxcar_handler_timeouts_total{topic=\"orders.*\",box=\"outbox\"} 6");
     assert_line(text, "boxcar_handler_running{topic=\"orders.*\",box=\"outbox\"} 7");
-    assert_line(text, "boxcar_messages_settled_total{topic=\"mail.send\",box=\"outbox\",outcome=\"acked\"} 8");
+    assert_line(text,
+                "boxcar_messages_settled_total{topic=\"mail.send\",box=\"outbox\",outcome=\"acked\"} 8");
     free(text);
 }
 
@@ -143,12 +147,14 @@ static void histogram_buckets_are_cumulated_up_to_infinity(void **state) {
     char *text = text_of(&(struct metrics_numbers){
         .version = "1", .worker = &WORKER, .handlers = &handler, .handler_count = 1});
     for (size_t i = 0; i + 1 < BOXCAR_HANDLER_BUCKETS; i++) {
-        snprintf(line, sizeof(line), "boxcar_handler_seconds_bucket{topic=\"t\",box=\"outbox\",le=\"%.9g\"} %d",
+        snprintf(line, sizeof(line),
+                 "boxcar_handler_seconds_bucket{topic=\"t\",box=\"outbox\",le=\"%.9g\"} %d",
                  boxcar_handler_bucket_seconds(i), (2 << i) - 1);
         assert_line(text, line);
     }
     int all = (1 << BOXCAR_HANDLER_BUCKETS) - 1;
-    snprintf(line, sizeof(line), "boxcar_handler_seconds_bucket{topic=\"t\",box=\"outbox\",le=\"+Inf\"} %d", all);
+    snprintf(line, sizeof(line), "boxcar_handler_seconds_bucket{topic=\"t\",box=\"outbox\",le=\"+Inf\"} %d",
+             all);
     assert_line(text, line);
     snprintf(line, sizeof(line), "boxcar_handler_seconds_count{topic=\"t\",box=\"outbox\"} %d", all);
     assert_line(text, line);
@@ -242,8 +248,12 @@ static void store_numbers_are_served_with_their_age(void **state) {
                                     .oldest_ready_age_seconds = 6.5,
                                     .exact = false},
                                    {.ready = 7, .exact = true}};
-    const struct metrics_streams streams = {
-        .instances = 7, .partitions = {1429, 5000}, .oldest_lease_seconds = 8.25, .halted = {9, 10}, .violations = INT64_MAX, .upkeep_age_seconds = 61.5};
+    const struct metrics_streams streams = {.instances = 7,
+                                            .partitions = {1429, 5000},
+                                            .oldest_lease_seconds = 8.25,
+                                            .halted = {9, 10},
+                                            .violations = INT64_MAX,
+                                            .upkeep_age_seconds = 61.5};
     char *text = text_of(&(struct metrics_numbers){
         .version = "1", .worker = &WORKER, .store = store, .streams = &streams, .store_age_seconds = 1.5});
     assert_line(text, "boxcar_store_messages{status=\"ready\",box=\"outbox\"} 1");

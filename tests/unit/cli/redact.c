@@ -18,7 +18,8 @@ static void passwords_of_users_are_hidden(void **state) {
     (void)state;
     assert_redacted("postgres://u:sesame@h/d", "postgres://u:***@h/d");
     assert_redacted("postgres://u:a:b/c?d@e f@h/d", "postgres://u:***@h/d");
-    assert_redacted("cannot use postgres://u:sesame@h:5432/d now", "cannot use postgres://u:***@h:5432/d now");
+    assert_redacted("cannot use postgres://u:sesame@h:5432/d now",
+                    "cannot use postgres://u:***@h:5432/d now");
     assert_redacted("postgres://u:s1@h and postgres://u:s2@h", "postgres://u:***@h");
 }
 

@@ -47,7 +47,8 @@ static void assert_refused(const boxcar_new_message *message, const char *argume
     assert_non_null(strstr(err.message, ": ")); /* the remedy follows */
     assert_int_equal(err.status, BOXCAR_E_INVALID);
     assert_false(err.retryable);
-    assert_int_equal(limits_check_new_message(BOXCAR_OUTBOX, message, "messages[3].", &err), BOXCAR_E_INVALID);
+    assert_int_equal(limits_check_new_message(BOXCAR_OUTBOX, message, "messages[3].", &err),
+                     BOXCAR_E_INVALID);
     snprintf(located, sizeof(located), "messages[3].%s", argument);
     assert_string_equal(err.argument, located);
     assert_int_equal(limits_check_new_message(BOXCAR_OUTBOX, message, "", NULL), BOXCAR_E_INVALID);
@@ -590,7 +591,8 @@ static void waits_within_the_limits_are_accepted(void **state) {
 
 /* BX-010, BX-011 */
 static void bad_waits_are_refused(void **state) {
-    const boxcar_str bad_topics[] = {ascii(256), multi(256), BOXCAR_STR("a\0b"), BOXCAR_STR("\xFF"), {NULL, 1}};
+    const boxcar_str bad_topics[] = {
+        ascii(256), multi(256), BOXCAR_STR("a\0b"), BOXCAR_STR("\xFF"), {NULL, 1}};
     const boxcar_str bad_payloads[] = {BOXCAR_STR("secret\0"), BOXCAR_STR("secret\xFF"), {NULL, 1}};
     boxcar_new_wait wait = good_wait();
 

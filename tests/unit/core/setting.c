@@ -38,12 +38,22 @@ static void defaults_are_those_promised(void **state) {
         const char *name;
         double number;
     } expected[] = {
-        {"max_attempts", 10},   {"retention_done", 7 * 86400e3}, {"retention_dead", 30 * 86400e3},
-        {"backoff_base", 1000}, {"backoff_factor", 2},           {"backoff_cap", 60000},
-        {"backoff_jitter", 0},  {"instance_timeout", 30e3}, {"join_wait_topic", 0},          {"retention_joins", 30 * 86400e3},
+        {"max_attempts", 10},
+        {"retention_done", 7 * 86400e3},
+        {"retention_dead", 30 * 86400e3},
+        {"backoff_base", 1000},
+        {"backoff_factor", 2},
+        {"backoff_cap", 60000},
+        {"backoff_jitter", 0},
+        {"instance_timeout", 30e3},
+        {"join_wait_topic", 0},
+        {"retention_joins", 30 * 86400e3},
         {"retention_inbox", 30 * 86400e3},
-        {"partition_count", 10000}, {"partitions_per_instance_max", 0}, {"stream_policy", 0},
-        {"payload_bytes_max", 67108864}, {"headers_bytes_max", 65536},
+        {"partition_count", 10000},
+        {"partitions_per_instance_max", 0},
+        {"stream_policy", 0},
+        {"payload_bytes_max", 67108864},
+        {"headers_bytes_max", 65536},
     };
 
     (void)state;
@@ -182,26 +192,25 @@ static void check_statuses(void) {
     assert_string_equal(boxcar_status_name(BOXCAR_E_NOT_FOUND), "not_found");
 }
 
-#define CHECK_NAMES(type, last, name_of, parse)                         \
-    do {                                                                \
-        type read = (type)0;                                            \
-        for (int i = 0; i <= (int)(last); i++) {                        \
-            assert_true(parse(boxcar_str_of(name_of((type)i)), &read)); \
-            assert_int_equal(read, i);                                  \
-        }                                                               \
-        assert_string_equal(name_of((type)((last) + 1)), "?");          \
-        assert_string_equal(name_of((type)-1), "?");                    \
-        assert_false(parse(BOXCAR_STR("?"), &read));                    \
-        assert_false(parse(BOXCAR_STR(""), &read));                     \
-        assert_false(parse(BOXCAR_NO_STR, &read));                      \
-        assert_int_equal(read, (last));                                 \
+#define CHECK_NAMES(type, last, name_of, parse)                                                              \
+    do {                                                                                                     \
+        type read = (type)0;                                                                                 \
+        for (int i = 0; i <= (int)(last); i++) {                                                             \
+            assert_true(parse(boxcar_str_of(name_of((type)i)), &read));                                      \
+            assert_int_equal(read, i);                                                                       \
+        }                                                                                                    \
+        assert_string_equal(name_of((type)((last) + 1)), "?");                                               \
+        assert_string_equal(name_of((type)-1), "?");                                                         \
+        assert_false(parse(BOXCAR_STR("?"), &read));                                                         \
+        assert_false(parse(BOXCAR_STR(""), &read));                                                          \
+        assert_false(parse(BOXCAR_NO_STR, &read));                                                           \
+        assert_int_equal(read, (last));                                                                      \
     } while (0)
 
 static void names_go_back_and_forth(void **state) {
     (void)state;
     CHECK_NAMES(boxcar_box, BOXCAR_INBOX, boxcar_box_name, box_parse);
-    CHECK_NAMES(boxcar_message_status, BOXCAR_FAILED, boxcar_message_status_name,
-                message_status_parse);
+    CHECK_NAMES(boxcar_message_status, BOXCAR_FAILED, boxcar_message_status_name, message_status_parse);
     assert_string_equal(boxcar_reason_name((boxcar_reason)(BOXCAR_REASON_CANCELLED + 1)), "?");
     assert_string_equal(boxcar_reason_name((boxcar_reason)-1), "?");
     assert_string_equal(boxcar_log_level_name((boxcar_log_level)(BOXCAR_LOG_ERROR + 1)), "?");

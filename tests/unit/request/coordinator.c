@@ -90,8 +90,9 @@ static void size_flushes_when_so_many_are_queued(void **state) {
     assert_int_equal(s->results, 3);
     put(s, "3");
     assert_int_equal(s->memory.call_count, 1);
-    assert_int_equal(boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, three, 3, 0, NULL, &s->err),
-                     BOXCAR_OK);
+    assert_int_equal(
+        boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, three, 3, 0, NULL, &s->err),
+        BOXCAR_OK);
     assert_int_equal(s->memory.call_count, 2);
     assert_in_order(s, 4);
     scene_free(s);
@@ -171,8 +172,9 @@ static void nothing_queued_asks_the_store_nothing(void **state) {
     assert_null(flushed);
     assert_int_equal(s->memory.call_count, 0);
     assert_int_equal(s->flushes, 0);
-    assert_int_equal(boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, NULL, 0, 0, NULL, &s->err),
-                     BOXCAR_OK);
+    assert_int_equal(
+        boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, NULL, 0, 0, NULL, &s->err),
+        BOXCAR_OK);
     assert_int_equal(boxcar_coordinator_queued(s->coordinator), 0);
     scene_free(s);
 }
@@ -264,7 +266,8 @@ static void everything_is_copied_when_it_is_queued(void **state) {
     settlement.error = boxcar_str_of(error);
     settlement.delay_ms = 77;
     boxcar_coordinator_enqueue(s->coordinator, BOXCAR_OUTBOX, &message, 1, NULL, &s->err);
-    boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_ABANDON, &settlement, 1, 0, NULL, &s->err);
+    boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_ABANDON, &settlement, 1, 0, NULL,
+                              &s->err);
     memset(payload, 'x', sizeof(payload) - 1);
     memset(error, 'x', sizeof(error) - 1);
     memset(&message, 0, sizeof(message));
@@ -411,9 +414,11 @@ static void renewals_of_different_length_go_apart(void **state) {
     boxcar_settlement items[3] = {a_settlement(1), a_settlement(2), a_settlement(3)};
 
     (void)state;
-    boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_RENEW, &items[0], 1, 30000, NULL, &s->err);
+    boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_RENEW, &items[0], 1, 30000, NULL,
+                              &s->err);
     boxcar_coordinator_settle(s->coordinator, BOXCAR_INBOX, BOXCAR_RENEW, &items[1], 1, 60000, NULL, &s->err);
-    boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_RENEW, &items[2], 1, 60000, NULL, &s->err);
+    boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_RENEW, &items[2], 1, 60000, NULL,
+                              &s->err);
     flush_ok(s);
     assert_int_equal(s->memory.call_count, 2);
     assert_int_equal(s->memory.calls[0].renewals, 2);
@@ -439,9 +444,11 @@ static void stages_are_recorded_in_their_order(void **state) {
     boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_RECORD, &one, 1, 0, NULL, &s->err);
     boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_RECORD, many, 3, 0, NULL, &s->err);
     ack(s, 3);
-    boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_RECORD, &two, 1, 0, NULL, &s->err); /* the next batch */
+    boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_RECORD, &two, 1, 0, NULL,
+                              &s->err); /* the next batch */
     ack(s, 1);
-    boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_RECORD, &one, 1, 0, NULL, &s->err); /* too late */
+    boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_RECORD, &one, 1, 0, NULL,
+                              &s->err); /* too late */
     flushed = flush(s);
     for (size_t i = 0; i < 7; i++)
         assert_int_equal(flushed->items[i]->outcome, BOXCAR_OUTCOME_SETTLED);
@@ -504,8 +511,7 @@ static void claims_need_no_results(void **state) {
     assert_int_equal(boxcar_coordinator_flush(s->coordinator, &options, &flushed, &s->err), BOXCAR_OK);
     assert_int_equal(s->memory.call_count, 1);
     for (int box = 0; box < BOXES; box++)
-        assert_int_equal(flushed->claimed[(boxcar_box)box]->count,
-                         BOXCAR_BATCH_SIZE_DEFAULT);
+        assert_int_equal(flushed->claimed[(boxcar_box)box]->count, BOXCAR_BATCH_SIZE_DEFAULT);
     boxcar_flush_free(flushed);
     scene_free(s);
 }
@@ -555,21 +561,27 @@ static void bad_operations_are_refused_at_once_and_queue_nothing(void **state) {
     (void)state;
     bad.topic = BOXCAR_STR("");
     messages[1].payload = BOXCAR_STR("\xff");
-    ASSERT_INVALID("messages[0].topic", boxcar_coordinator_enqueue(c, BOXCAR_OUTBOX, &bad, 1, &ticket, &s->err));
+    ASSERT_INVALID("messages[0].topic",
+                   boxcar_coordinator_enqueue(c, BOXCAR_OUTBOX, &bad, 1, &ticket, &s->err));
     ASSERT_INVALID("messages", boxcar_coordinator_enqueue(c, BOXCAR_OUTBOX, NULL, 1, &ticket, &s->err));
     ASSERT_INVALID("coordinator", boxcar_coordinator_enqueue(NULL, BOXCAR_OUTBOX, &bad, 1, &ticket, &s->err));
-    ASSERT_INVALID("messages[1].payload", boxcar_coordinator_enqueue(c, BOXCAR_OUTBOX, messages, 2, &ticket, &s->err));
+    ASSERT_INVALID("messages[1].payload",
+                   boxcar_coordinator_enqueue(c, BOXCAR_OUTBOX, messages, 2, &ticket, &s->err));
     ASSERT_INVALID("messages", boxcar_coordinator_enqueue(c, BOXCAR_OUTBOX, NULL, 2, &ticket, &s->err));
     ASSERT_INVALID("settlements[1].work_id",
                    boxcar_coordinator_settle(c, BOXCAR_OUTBOX, BOXCAR_ACK, items, 2, 0, &ticket, &s->err));
-    ASSERT_INVALID("settlements", boxcar_coordinator_settle(c, BOXCAR_OUTBOX, BOXCAR_FAIL, NULL, 1, 0, &ticket, &s->err));
-    ASSERT_INVALID("box", boxcar_coordinator_settle(c, (boxcar_box)2, BOXCAR_DEFER, &good, 1, 0, &ticket, &s->err));
-    ASSERT_INVALID("lease_ms", boxcar_coordinator_settle(c, BOXCAR_INBOX, BOXCAR_RENEW, &good, 1, 1, &ticket, &s->err));
-    ASSERT_INVALID("settlements[0].stages",
-                   boxcar_coordinator_settle(c, BOXCAR_INBOX, BOXCAR_RECORD, &records[0], 1, 0, &ticket, &s->err));
-    ASSERT_INVALID("settlements[1].work_id",
-                   boxcar_coordinator_settle(c, BOXCAR_INBOX, BOXCAR_RECORD, &records[1], 2, 0, &ticket, &s->err));
-    ASSERT_INVALID("settlements", boxcar_coordinator_settle(c, BOXCAR_INBOX, BOXCAR_RECORD, NULL, 1, 0, &ticket, &s->err));
+    ASSERT_INVALID("settlements",
+                   boxcar_coordinator_settle(c, BOXCAR_OUTBOX, BOXCAR_FAIL, NULL, 1, 0, &ticket, &s->err));
+    ASSERT_INVALID("box",
+                   boxcar_coordinator_settle(c, (boxcar_box)2, BOXCAR_DEFER, &good, 1, 0, &ticket, &s->err));
+    ASSERT_INVALID("lease_ms",
+                   boxcar_coordinator_settle(c, BOXCAR_INBOX, BOXCAR_RENEW, &good, 1, 1, &ticket, &s->err));
+    ASSERT_INVALID("settlements[0].stages", boxcar_coordinator_settle(c, BOXCAR_INBOX, BOXCAR_RECORD,
+                                                                      &records[0], 1, 0, &ticket, &s->err));
+    ASSERT_INVALID("settlements[1].work_id", boxcar_coordinator_settle(c, BOXCAR_INBOX, BOXCAR_RECORD,
+                                                                       &records[1], 2, 0, &ticket, &s->err));
+    ASSERT_INVALID("settlements",
+                   boxcar_coordinator_settle(c, BOXCAR_INBOX, BOXCAR_RECORD, NULL, 1, 0, &ticket, &s->err));
     good.delay_ms = -2;
     ASSERT_INVALID("settlements[0].delay_ms",
                    boxcar_coordinator_settle(c, BOXCAR_INBOX, BOXCAR_ABANDON, &good, 1, 0, &ticket, &s->err));

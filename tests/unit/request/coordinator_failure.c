@@ -75,7 +75,8 @@ static void put_load(struct scene *s) {
         put_numbered(s, i);
     for (int64_t id = 1; id < 5; id++) {
         item = a_settlement(id);
-        boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_RENEW, &item, 1, 30000, NULL, &s->err);
+        boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_RENEW, &item, 1, 30000, NULL,
+                                  &s->err);
         ack(s, id);
     }
     put(s, "bad");
@@ -306,8 +307,9 @@ static void immediate_call_reports_the_refusal_of_its_own_operations(void **stat
     (void)state;
     s->memory.refuse = "bad";
     s->memory.refusal = BOXCAR_E_NOT_FOUND;
-    assert_int_equal(boxcar_coordinator_enqueue(s->coordinator, BOXCAR_OUTBOX, &messages[1], 1, &ticket, &s->err),
-                     BOXCAR_E_NOT_FOUND);
+    assert_int_equal(
+        boxcar_coordinator_enqueue(s->coordinator, BOXCAR_OUTBOX, &messages[1], 1, &ticket, &s->err),
+        BOXCAR_E_NOT_FOUND);
     assert_int_equal(ticket, 0); /* nothing is left of it */
     assert_string_equal(s->err.message, "refused by the store");
     assert_int_equal(boxcar_coordinator_enqueue(s->coordinator, BOXCAR_OUTBOX, messages, 2, &ticket, &s->err),
@@ -400,8 +402,9 @@ static void full_queue_refuses_when_the_store_is_down(void **state) {
             assert_int_equal(ticket, i + 1);
         }
         for (int i = 0; i < 3; i++) {
-            assert_int_equal(boxcar_coordinator_enqueue(s->coordinator, BOXCAR_OUTBOX, &message, 1, &ticket, &s->err),
-                             BOXCAR_E_UNAVAILABLE);
+            assert_int_equal(
+                boxcar_coordinator_enqueue(s->coordinator, BOXCAR_OUTBOX, &message, 1, &ticket, &s->err),
+                BOXCAR_E_UNAVAILABLE);
             assert_int_equal(ticket, 0);
             assert_true(s->err.retryable);
             assert_non_null(strstr(s->err.message, "the store is down"));
@@ -426,7 +429,8 @@ static void more_at_once_than_the_queue_holds_is_invalid(void **state) {
     assert_int_equal(boxcar_coordinator_enqueue(s->coordinator, BOXCAR_OUTBOX, six, 6, NULL, &s->err),
                      BOXCAR_E_INVALID);
     assert_string_equal(s->err.argument, "count");
-    assert_int_equal(boxcar_coordinator_enqueue(s->coordinator, BOXCAR_OUTBOX, six, 5, NULL, &s->err), BOXCAR_OK);
+    assert_int_equal(boxcar_coordinator_enqueue(s->coordinator, BOXCAR_OUTBOX, six, 5, NULL, &s->err),
+                     BOXCAR_OK);
     scene_free(s);
 }
 

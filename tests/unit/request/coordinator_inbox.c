@@ -1,5 +1,5 @@
-/* Messages from outside in a coordinator: they go with the batch, with a result for each ticket. BX-064, BX-065,
- * BX-080 */
+/* Messages from outside in a coordinator: they go with the batch, with a result for each ticket. BX-064,
+ * BX-065, BX-080 */
 #include "unit.h"
 
 #include <string.h>
@@ -63,7 +63,8 @@ static void queued_texts_are_copies(void **state) {
     boxcar_new_message message = a_delivery(id, payload);
 
     (void)state;
-    assert_int_equal(boxcar_coordinator_enqueue(s->coordinator, BOXCAR_INBOX, &message, 1, NULL, &s->err), BOXCAR_OK);
+    assert_int_equal(boxcar_coordinator_enqueue(s->coordinator, BOXCAR_INBOX, &message, 1, NULL, &s->err),
+                     BOXCAR_OK);
     memset(id, 'x', 1);
     memset(payload, 'x', 2);
     flush_ok(s);
@@ -180,7 +181,8 @@ static void many_get_tickets_in_a_row(void **state) {
         messages[i] = a_delivery(ids[i], "p");
     }
     put(s, "before");
-    assert_int_equal(boxcar_coordinator_enqueue(s->coordinator, BOXCAR_INBOX, messages, 100, &ticket, &s->err), BOXCAR_OK);
+    assert_int_equal(
+        boxcar_coordinator_enqueue(s->coordinator, BOXCAR_INBOX, messages, 100, &ticket, &s->err), BOXCAR_OK);
     assert_int_equal(ticket, 2);
     assert_int_equal(s->last_ticket, 101);
     assert_int_equal(s->memory.count, 101);

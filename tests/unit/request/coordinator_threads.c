@@ -30,9 +30,10 @@ static void *produce(void *context) {
 
         snprintf(payload, sizeof(payload), "%d %d", producer->number, i);
         message = a_message(payload);
-        producer->failures += boxcar_coordinator_enqueue(coordinator, BOXCAR_OUTBOX, &message, 1, NULL, NULL) != BOXCAR_OK;
         producer->failures +=
-            boxcar_coordinator_settle(coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, &settlement, 1, 0, NULL, NULL) != BOXCAR_OK;
+            boxcar_coordinator_enqueue(coordinator, BOXCAR_OUTBOX, &message, 1, NULL, NULL) != BOXCAR_OK;
+        producer->failures += boxcar_coordinator_settle(coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, &settlement,
+                                                        1, 0, NULL, NULL) != BOXCAR_OK;
         if (i % 100 == 99)
             (void)boxcar_coordinator_flush(coordinator, NULL, NULL, NULL);
     }

@@ -114,7 +114,8 @@ uint64_t ack(struct scene *s, int64_t work_id) {
     boxcar_settlement settlement = a_settlement(work_id);
     uint64_t ticket = 0;
 
-    if (boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, &settlement, 1, 0, &ticket, &s->err) != BOXCAR_OK)
+    if (boxcar_coordinator_settle(s->coordinator, BOXCAR_OUTBOX, BOXCAR_ACK, &settlement, 1, 0, &ticket,
+                                  &s->err) != BOXCAR_OK)
         fail_msg("ack: %s", s->err.message);
     return ticket;
 }

@@ -44,15 +44,16 @@ static void remember(struct fake_store *fake, const struct request *batch) {
     }
 }
 
-static bool answer_enqueued(const struct fake_store *fake, const struct request *batch, int box, struct arena *arena,
-                            struct part_result *result) {
+static bool answer_enqueued(const struct fake_store *fake, const struct request *batch, int box,
+                            struct arena *arena, struct part_result *result) {
     boxcar_new_message_list messages = batch->base.messages[box];
 
     result->enqueued = arena_alloc_array(arena, messages.count, sizeof(*result->enqueued));
     if (!result->enqueued)
         return false;
     for (size_t i = 0; i < messages.count; i++) {
-        result->enqueued[i] = (boxcar_enqueued){.work_id = {(int64_t)i + 1}, .message_id = messages.items[i].message_id};
+        result->enqueued[i] =
+            (boxcar_enqueued){.work_id = {(int64_t)i + 1}, .message_id = messages.items[i].message_id};
         if (box == BOXCAR_INBOX)
             result->enqueued[i] = fake->delivered[i];
     }
@@ -116,13 +117,13 @@ static boxcar_status fake_process(struct boxcar_store *store, const struct reque
 }
 
 /* As a borrowed store. */
-static boxcar_status fake_transaction(struct boxcar_store *store, enum transaction_step step, boxcar_error *err) {
+static boxcar_status fake_transaction(struct boxcar_store *store, enum transaction_step step,
+                                      boxcar_error *err) {
     (void)store, (void)step;
     return error_set(err, BOXCAR_E_UNSUPPORTED, "no transactions");
 }
 
-static boxcar_status give_list(struct fake_store *fake, struct message_rows **ret_list,
-                               boxcar_error *err) {
+static boxcar_status give_list(struct fake_store *fake, struct message_rows **ret_list, boxcar_error *err) {
     boxcar_status status = answer(fake, err);
 
     if (status != BOXCAR_OK)
@@ -222,8 +223,9 @@ static boxcar_status answer_change(struct fake_store *fake, boxcar_join_id join_
     return status;
 }
 
-static boxcar_status fake_join_end(struct boxcar_store *store, boxcar_join_id join_id, const struct step_end *step,
-                                   struct join_change *ret_change, boxcar_error *err) {
+static boxcar_status fake_join_end(struct boxcar_store *store, boxcar_join_id join_id,
+                                   const struct step_end *step, struct join_change *ret_change,
+                                   boxcar_error *err) {
     if (step) {
         fake_of(store)->message_id = step->message_id;
         fake_of(store)->outcome = step->outcome;
@@ -245,8 +247,7 @@ static boxcar_status fake_join_wait(struct boxcar_store *store, boxcar_join_id j
     return status;
 }
 
-static boxcar_status give_joins(struct fake_store *fake, struct join_rows **ret_list,
-                                boxcar_error *err) {
+static boxcar_status give_joins(struct fake_store *fake, struct join_rows **ret_list, boxcar_error *err) {
     boxcar_status status = answer(fake, err);
 
     if (status != BOXCAR_OK)
@@ -255,16 +256,16 @@ static boxcar_status give_joins(struct fake_store *fake, struct join_rows **ret_
     return *ret_list ? BOXCAR_OK : error_no_memory(err);
 }
 
-static boxcar_status fake_join_page(struct boxcar_store *store, const boxcar_join_filter *filter, boxcar_join_id join_id,
-                                    struct join_rows **ret_list, boxcar_error *err) {
+static boxcar_status fake_join_page(struct boxcar_store *store, const boxcar_join_filter *filter,
+                                    boxcar_join_id join_id, struct join_rows **ret_list, boxcar_error *err) {
     fake_of(store)->join_id = join_id;
     fake_of(store)->join_filter = *filter;
     return give_joins(fake_of(store), ret_list, err);
 }
 
 static boxcar_status fake_join_members(struct boxcar_store *store, boxcar_join_id join_id,
-                                       boxcar_message_id after, int limit,
-                                       struct join_member_rows **ret_list, boxcar_error *err) {
+                                       boxcar_message_id after, int limit, struct join_member_rows **ret_list,
+                                       boxcar_error *err) {
     struct fake_store *fake = fake_of(store);
     boxcar_status status = answer(fake, err);
 
@@ -304,8 +305,8 @@ static boxcar_status fake_inbox_find(struct boxcar_store *store, boxcar_inbox_ke
     return *ret_list ? BOXCAR_OK : error_no_memory(err);
 }
 
-static boxcar_status fake_event_append(struct boxcar_store *store, boxcar_str stream, int64_t expected_version,
-                                       const boxcar_new_event *events, size_t count,
+static boxcar_status fake_event_append(struct boxcar_store *store, boxcar_str stream,
+                                       int64_t expected_version, const boxcar_new_event *events, size_t count,
                                        boxcar_appended *ret_appended, boxcar_error *err) {
     struct fake_store *fake = fake_of(store);
     boxcar_status status = answer(fake, err);
@@ -320,8 +321,7 @@ static boxcar_status fake_event_append(struct boxcar_store *store, boxcar_str st
     return status;
 }
 
-static boxcar_status give_events(struct fake_store *fake, struct event_rows **ret_list,
-                                 boxcar_error *err) {
+static boxcar_status give_events(struct fake_store *fake, struct event_rows **ret_list, boxcar_error *err) {
     boxcar_status status = answer(fake, err);
 
     if (status != BOXCAR_OK)
@@ -337,14 +337,15 @@ static boxcar_status fake_event_read(struct boxcar_store *store, const boxcar_ev
     return give_events(fake_of(store), ret_list, err);
 }
 
-static boxcar_status fake_maintain(struct boxcar_store *store, enum upkeep_task task, struct upkeep_done *ret_done,
-                                   boxcar_error *err) {
+static boxcar_status fake_maintain(struct boxcar_store *store, enum upkeep_task task,
+                                   struct upkeep_done *ret_done, boxcar_error *err) {
     ret_done->round.reaped = fake_of(store)->reaped;
     ret_done->audit = (boxcar_audit){.lost = 1, .repaired = task == UPKEEP_REPAIR};
     return answer(fake_of(store), err);
 }
 
-static boxcar_status fake_facts(struct boxcar_store *store, struct store_facts *ret_facts, boxcar_error *err) {
+static boxcar_status fake_facts(struct boxcar_store *store, struct store_facts *ret_facts,
+                                boxcar_error *err) {
     *ret_facts = (struct store_facts){.upkeep = {.has_run = true, .seconds = 5}, .violations = 3};
     return answer(fake_of(store), err);
 }
@@ -372,8 +373,7 @@ static boxcar_status fake_setting_write(struct boxcar_store *store, const struct
 }
 
 static boxcar_status fake_stream_page(struct boxcar_store *store, const boxcar_stream_filter *filter,
-                                      boxcar_str stream, struct stream_rows **ret_list,
-                                      boxcar_error *err) {
+                                      boxcar_str stream, struct stream_rows **ret_list, boxcar_error *err) {
     struct fake_store *fake = fake_of(store);
     boxcar_status status = answer(fake, err);
 
@@ -390,7 +390,8 @@ static boxcar_status fake_stream_page(struct boxcar_store *store, const boxcar_s
 }
 
 static boxcar_status fake_stream_change(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
-                                        enum stream_action action, boxcar_work_id *ret_work_id, boxcar_error *err) {
+                                        enum stream_action action, boxcar_work_id *ret_work_id,
+                                        boxcar_error *err) {
     fake_of(store)->box = box;
     fake_of(store)->stream = stream;
     fake_of(store)->action = action;

@@ -61,9 +61,11 @@ struct scene *scene_new(const boxcar_worker_options *given, bool outbox, bool in
     assert_int_equal(boxcar_worker_new(&options, &s->worker, NULL), BOXCAR_OK);
     s->worker->open = memory_open;
     if (outbox)
-        assert_int_equal(boxcar_worker_handle(s->worker, HANDLER(BOXCAR_OUTBOX, topic, play_outbox, s), NULL), BOXCAR_OK);
+        assert_int_equal(boxcar_worker_handle(s->worker, HANDLER(BOXCAR_OUTBOX, topic, play_outbox, s), NULL),
+                         BOXCAR_OK);
     if (inbox)
-        assert_int_equal(boxcar_worker_handle(s->worker, HANDLER(BOXCAR_INBOX, topic, play_inbox, s), NULL), BOXCAR_OK);
+        assert_int_equal(boxcar_worker_handle(s->worker, HANDLER(BOXCAR_INBOX, topic, play_inbox, s), NULL),
+                         BOXCAR_OK);
     return s;
 }
 

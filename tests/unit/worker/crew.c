@@ -59,7 +59,8 @@ static struct job *job_new(struct stage *s) {
     struct result result = {.arena = ARENA_INIT, .parts[BOXCAR_OUTBOX] = {.claimed_count = 1}};
     struct load *load;
 
-    result.parts[BOXCAR_OUTBOX].claimed = arena_alloc(&result.arena, sizeof(*result.parts[BOXCAR_OUTBOX].claimed));
+    result.parts[BOXCAR_OUTBOX].claimed =
+        arena_alloc(&result.arena, sizeof(*result.parts[BOXCAR_OUTBOX].claimed));
     assert_non_null(result.parts[BOXCAR_OUTBOX].claimed);
     result.parts[BOXCAR_OUTBOX].claimed[0] = s->message;
     load = load_new(&result);

@@ -50,7 +50,8 @@ static void input_that_nobody_reads_is_no_error(void **state) {
     trial.message.payload = (boxcar_str){bytes, MIB};
     trial_run(&trial, "true");
     assert_int_equal(trial.verdict, BOXCAR_VERDICT_ACK);
-    /* It lives a little longer, so that the write meets its closed end. Nothing tells the program when it has. */
+    /* It lives a little longer, so that the write meets its closed end. Nothing tells the program when it
+     * has. */
     trial_run(&trial, "sh -c 'exec <&-; sleep 0.05; exit 3'");
     assert_int_equal(trial.verdict, BOXCAR_VERDICT_RETRY);
     assert_said(&trial, "exit status 3");
@@ -212,9 +213,9 @@ static void environment_is_the_message_and_a_few_of_ours(void **state) {
 }
 
 static void check_bare_environment(void) {
-    static const char *const expected[] = {"BOXCAR_WORK_ID=42", "BOXCAR_TOPIC=orders.paid",
-                                           "BOXCAR_ATTEMPT=1", "BOXCAR_EPOCH=1769860800000000",
-                                           "BOXCAR_HEADERS={}", "BOXCAR_BOX=outbox", "BOXCAR_STAGES=0"};
+    static const char *const expected[] = {
+        "BOXCAR_WORK_ID=42", "BOXCAR_TOPIC=orders.paid", "BOXCAR_ATTEMPT=1", "BOXCAR_EPOCH=1769860800000000",
+        "BOXCAR_HEADERS={}", "BOXCAR_BOX=outbox",        "BOXCAR_STAGES=0"};
     struct trial trial;
 
     trial_init(&trial);

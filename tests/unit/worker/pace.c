@@ -66,7 +66,8 @@ static void batches_grow_while_claims_come_back_full(void **state) {
     assert_int_equal(pace_claim_size(&pace, &view), 50);
 }
 
-/* A box that has nothing is asked now and then, which is no reason to make the other one's batches smaller. */
+/* A box that has nothing is asked now and then, which is no reason to make the other one's batches smaller.
+ */
 static void one_full_box_is_enough_to_grow(void **state) {
     struct pace pace = {0};
     struct pace_view view = view_of(0, 0);
@@ -206,11 +207,10 @@ static void claims_are_shared_between_the_boxes(void **state) {
         bool asked[2];
         unsigned turn;
         int expected[2];
-    } CASES[] = {{50, {true, false}, 0, {50, 0}}, {50, {false, true}, 0, {0, 50}},
-                 {50, {true, true}, 1, {25, 25}}, {51, {true, true}, 0, {26, 25}},
-                 {51, {true, true}, 1, {25, 26}}, {1, {true, true}, 0, {1, 0}},
-                 {1, {true, true}, 1, {0, 1}},    {1, {true, false}, 1, {1, 0}},
-                 {9, {false, false}, 0, {0, 0}}};
+    } CASES[] = {
+        {50, {true, false}, 0, {50, 0}}, {50, {false, true}, 0, {0, 50}}, {50, {true, true}, 1, {25, 25}},
+        {51, {true, true}, 0, {26, 25}}, {51, {true, true}, 1, {25, 26}}, {1, {true, true}, 0, {1, 0}},
+        {1, {true, true}, 1, {0, 1}},    {1, {true, false}, 1, {1, 0}},   {9, {false, false}, 0, {0, 0}}};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(CASES); i++) {

@@ -54,7 +54,8 @@ static struct scene *scene_new(const boxcar_worker_options *given) {
     options.concurrency = 2;
     assert_int_equal(boxcar_worker_new(&options, &s->worker, &err), BOXCAR_OK);
     s->worker->open = memory_open;
-    assert_int_equal(boxcar_worker_handle(s->worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("t"), play, s), &err), BOXCAR_OK);
+    assert_int_equal(boxcar_worker_handle(s->worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("t"), play, s), &err),
+                     BOXCAR_OK);
     return s;
 }
 
@@ -396,7 +397,9 @@ static void topic_of_waits_takes_no_handler(void **state) {
     boxcar_error err = BOXCAR_ERROR_INIT;
 
     (void)state;
-    assert_int_equal(boxcar_worker_handle(s->worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("join.wait"), play, s), &err), BOXCAR_OK);
+    assert_int_equal(
+        boxcar_worker_handle(s->worker, HANDLER(BOXCAR_OUTBOX, BOXCAR_STR("join.wait"), play, s), &err),
+        BOXCAR_OK);
     assert_int_equal(boxcar_worker_run(s->worker, &err), BOXCAR_E_CONFLICT);
     assert_non_null(strstr(err.message, "join_wait_topic"));
     scene_free(s);

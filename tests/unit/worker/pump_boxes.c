@@ -52,12 +52,15 @@ static void topic_has_one_handler_a_box(void **state) {
     boxcar_error err = BOXCAR_ERROR_INIT;
 
     (void)state;
-    assert_int_equal(boxcar_worker_handle(s->worker, HANDLER_DISCARD(BOXCAR_INBOX, BOXCAR_STR("t")), &err), BOXCAR_E_CONFLICT);
+    assert_int_equal(boxcar_worker_handle(s->worker, HANDLER_DISCARD(BOXCAR_INBOX, BOXCAR_STR("t")), &err),
+                     BOXCAR_E_CONFLICT);
     assert_string_equal(err.argument, "topic");
-    assert_int_equal(boxcar_worker_handle(s->worker, HANDLER_EXEC(BOXCAR_INBOX, BOXCAR_STR("u"), BOXCAR_STR("true")), &err),
+    assert_int_equal(boxcar_worker_handle(
+                         s->worker, HANDLER_EXEC(BOXCAR_INBOX, BOXCAR_STR("u"), BOXCAR_STR("true")), &err),
                      BOXCAR_OK);
-    assert_int_equal(boxcar_worker_handle(s->worker, HANDLER(BOXCAR_INBOX, BOXCAR_STR("v"), NULL, NULL), &err),
-                     BOXCAR_E_INVALID);
+    assert_int_equal(
+        boxcar_worker_handle(s->worker, HANDLER(BOXCAR_INBOX, BOXCAR_STR("v"), NULL, NULL), &err),
+        BOXCAR_E_INVALID);
     scene_free(s);
 }
 
@@ -257,7 +260,8 @@ static void stop_gives_back_to_the_right_box(void **state) {
     scene_free(s);
 }
 
-/* A worker without handlers for the outbox looks after waits, and there may be more of them each time. BX-023, BX-044 */
+/* A worker without handlers for the outbox looks after waits, and there may be more of them each time.
+ * BX-023, BX-044 */
 static void endless_waits_keep_no_box_waiting(void **state) {
     struct scene *s = scene_new(NULL, false, true);
 

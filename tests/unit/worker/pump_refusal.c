@@ -12,7 +12,8 @@ static struct scene *scene_of_many(int64_t lease_ms) {
 
     options.lease_ms = lease_ms;
     s = scene_new(&options, true, false);
-    assert_int_equal(boxcar_worker_handle(s->worker, HANDLER_DISCARD(BOXCAR_OUTBOX, BOXCAR_STR("d")), NULL), BOXCAR_OK);
+    assert_int_equal(boxcar_worker_handle(s->worker, HANDLER_DISCARD(BOXCAR_OUTBOX, BOXCAR_STR("d")), NULL),
+                     BOXCAR_OK);
     for (int i = 0; i < MANY; i++)
         memory_add(&s->memory, "d", 0);
     return s;

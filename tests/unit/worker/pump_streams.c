@@ -264,7 +264,8 @@ static void discarded_ones_keep_the_order(void **state) {
     struct scene *s = scene_new(NULL, true, false);
 
     (void)state;
-    assert_int_equal(boxcar_worker_handle(s->worker, HANDLER_DISCARD(BOXCAR_OUTBOX, BOXCAR_STR("drop")), NULL), BOXCAR_OK);
+    assert_int_equal(
+        boxcar_worker_handle(s->worker, HANDLER_DISCARD(BOXCAR_OUTBOX, BOXCAR_STR("drop")), NULL), BOXCAR_OK);
     add_stream(s, "a", 5);
     s->memory.messages[0].topic = BOXCAR_STR("drop");
     s->memory.messages[1].topic = BOXCAR_STR("drop");

@@ -76,8 +76,8 @@ static bool differs(boxcar_str kept) {
 }
 
 /* A key that the store does not know has not been processed. */
-static boxcar_status look_check(boxcar_store *store, boxcar_inbox_key key, bool *ret_processed, bool *ret_mismatch,
-                                boxcar_error *err) {
+static boxcar_status look_check(boxcar_store *store, boxcar_inbox_key key, bool *ret_processed,
+                                bool *ret_mismatch, boxcar_error *err) {
     boxcar_inbox_receipt_list *list = NULL;
     boxcar_status status = boxcar_inbox_find(store, key, &list, err);
     if (status == BOXCAR_E_NOT_FOUND)
@@ -206,8 +206,9 @@ static int run_show(struct cli *cli, const char *const *args) {
     int result = cli_store_open(cli);
     if (result != CLI_DONE)
         return result;
-    result = look_show(cli->store, ref, key, &known, &err) == BOXCAR_OK ? output_object(cli, whole_json(&known))
-                                                                   : cli_fail_with(cli, &err);
+    result = look_show(cli->store, ref, key, &known, &err) == BOXCAR_OK
+                 ? output_object(cli, whole_json(&known))
+                 : cli_fail_with(cli, &err);
     release(&known);
     return result;
 }
@@ -324,6 +325,5 @@ static const struct command CMD_INBOX_REVIVE = {
 };
 
 const struct command_noun INBOX_COMMANDS = {
-    "Inbox",
-    (const struct command *const[]){&CMD_INBOX, &CMD_INBOX_ENQUEUE, &CMD_INBOX_CHECK, &CMD_INBOX_SHOW,
-                                   &CMD_INBOX_LS, &CMD_INBOX_REVIVE, NULL}};
+    "Inbox", (const struct command *const[]){&CMD_INBOX, &CMD_INBOX_ENQUEUE, &CMD_INBOX_CHECK,
+                                             &CMD_INBOX_SHOW, &CMD_INBOX_LS, &CMD_INBOX_REVIVE, NULL}};

@@ -184,7 +184,6 @@ static const struct command CMD_JOIN_CANCEL = {
 };
 
 const struct command_noun JOIN_COMMANDS = {
-    "Joins",
-    (const struct command *const[]){&CMD_JOIN, &CMD_JOIN_START, &CMD_JOIN_ATTACH, &CMD_JOIN_COMPLETE,
-                                   &CMD_JOIN_FAIL, &CMD_JOIN_WAIT, &CMD_JOIN_CANCEL, &CMD_JOIN_SHOW,
-                                   &CMD_JOIN_LS, NULL}};
+    "Joins", (const struct command *const[]){&CMD_JOIN, &CMD_JOIN_START, &CMD_JOIN_ATTACH, &CMD_JOIN_COMPLETE,
+                                             &CMD_JOIN_FAIL, &CMD_JOIN_WAIT, &CMD_JOIN_CANCEL, &CMD_JOIN_SHOW,
+                                             &CMD_JOIN_LS, NULL}};

@@ -8,7 +8,8 @@
  * neither exec:COMMAND nor discard, a topic or a command that the library refuses. */
 bool handlers_register(const struct config *config, boxcar_worker *worker, struct complaints *complaints);
 
-/* The topics, with commas and inbox: in front of those of the inbox: for a log line. free() it; NULL = out of memory. */
+/* The topics, with commas and inbox: in front of those of the inbox: for a log line. free() it; NULL = out of
+ * memory. */
 char *handlers_topics(const struct config *config);
 
 /* Whether both have the same topics with the same actions, in any order. */

@@ -29,8 +29,9 @@ void worker_session_log(const struct worker_session *session, boxcar_log_level l
 /* Call it before any other thread is started: signals are for the one below. They stay blocked to the end
  * of the process. */
 void worker_signals_block(void);
-/* From here on SIGTERM and SIGINT stop the worker, a second one more than a second later ends it at once, and SIGHUP reads the
- * configuration again: on a thread of their own. Returns an enum cli_exit and has reported what went wrong.
+/* From here on SIGTERM and SIGINT stop the worker, a second one more than a second later ends it at once, and
+ * SIGHUP reads the configuration again: on a thread of their own. Returns an enum cli_exit and has reported
+ * what went wrong.
  */
 int worker_signals_begin(struct worker_session *session);
 /* Ends the thread. */

@@ -119,8 +119,9 @@ static void raise_descriptor_limit(const struct cli *cli) {
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
         return;
     if (needed > limit.rlim_max)
-        cli_warn(cli, "at most %llu files may be open, %llu may be needed: handlers will wait for each other; "
-                      "raise the limit (ulimit -n, LimitNOFILE=), or lower the concurrency",
+        cli_warn(cli,
+                 "at most %llu files may be open, %llu may be needed: handlers will wait for each other; "
+                 "raise the limit (ulimit -n, LimitNOFILE=), or lower the concurrency",
                  (unsigned long long)limit.rlim_max, (unsigned long long)needed);
     limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &limit);
@@ -227,6 +228,4 @@ static const struct command CMD_WORKER = {
     .run = run,
 };
 
-const struct command_noun WORKER_COMMANDS = {
-    "Work",
-    (const struct command *const[]){&CMD_WORKER, NULL}};
+const struct command_noun WORKER_COMMANDS = {"Work", (const struct command *const[]){&CMD_WORKER, NULL}};

@@ -148,16 +148,17 @@ static json_t *load(boxcar_str text, json_error_t *ret_error) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_allocations);
     memory_was_short = false;
-    json_t *root = json_loadb(text.data, text.len,
-                              JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, ret_error);
+    json_t *root = json_loadb(
+        text.data, text.len,
+        JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, ret_error);
     if (!memory_was_short)
         return root;
     json_decref(root);
     return NULL;
 }
 
-/* Most payloads are plain JSON, which is checked and copied in one pass and many times as fast. Then jansson reads the
- * line with `true` in its place, put together in `into`; data NULL = the payload is not so. */
+/* Most payloads are plain JSON, which is checked and copied in one pass and many times as fast. Then jansson
+ * reads the line with `true` in its place, put together in `into`; data NULL = the payload is not so. */
 static boxcar_str set_payload_aside(struct json_line *line, char *into, size_t size) {
     const char *end = line->text.data + line->text.len;
     const char *value = json_text_find(line->text, "payload");
@@ -317,7 +318,8 @@ bool json_lines_index_of(const boxcar_error *err, size_t *ret_index) {
     return text && sscanf(text, "[%zu]", ret_index) == 1;
 }
 
-int json_lines_fail_at(const struct cli *cli, const struct json_lines *lines, size_t index, const boxcar_error *err) {
+int json_lines_fail_at(const struct cli *cli, const struct json_lines *lines, size_t index,
+                       const boxcar_error *err) {
     char where[32];
     snprintf(where, sizeof(where), "line %zu", lines->numbers[index]);
     return cli_fail_at(cli, where, field_name(err->argument), err);
@@ -328,5 +330,6 @@ int json_lines_fail(const struct cli *cli, const struct json_lines *lines, const
     /* Calls that take one or many leave the place out when there is one. */
     bool is_placed = json_lines_index_of(err, &index) ||
                      (lines->count == 1 && find_field(lines->kind, field_name(err->argument)) != NULL);
-    return is_placed && index < lines->count ? json_lines_fail_at(cli, lines, index, err) : cli_fail_with(cli, err);
+    return is_placed && index < lines->count ? json_lines_fail_at(cli, lines, index, err)
+                                             : cli_fail_with(cli, err);
 }

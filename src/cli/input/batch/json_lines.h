@@ -54,13 +54,14 @@ struct json_lines {
     size_t count, capacity;
 };
 
-/* Reads one line and adds its item; a blank one has none. false = *ret_fault says what is wrong. `lines` starts as
+/* Reads one line and adds its item; a blank one has none. false = *ret_fault says what is wrong. `lines`
+ * starts as
  * {.kind = ...}; release it in any case. */
 bool json_lines_add(struct json_lines *lines, size_t number, boxcar_str text, struct json_fault *ret_fault);
 void json_lines_release(struct json_lines *lines);
 
-/* Reads the whole file; "-" is standard input. Returns an enum cli_exit and has reported the line that is wrong.
- * Release it in any case. */
+/* Reads the whole file; "-" is standard input. Returns an enum cli_exit and has reported the line that is
+ * wrong. Release it in any case. */
 int json_lines_load(struct cli *cli, const char *path, const struct json_lines_kind *kind,
                     struct json_lines *ret_lines);
 /* Opens the file for it; returns an enum cli_exit and has reported why it cannot be opened. */
@@ -71,7 +72,8 @@ struct json_fault json_lines_read_fault(void);
 /* Reports an error of a call that took the items, by line and by the name used in the file. */
 int json_lines_fail(const struct cli *cli, const struct json_lines *lines, const boxcar_error *err);
 /* The same, of the item at `index`; and which item an error is about, false = it names none. */
-int json_lines_fail_at(const struct cli *cli, const struct json_lines *lines, size_t index, const boxcar_error *err);
+int json_lines_fail_at(const struct cli *cli, const struct json_lines *lines, size_t index,
+                       const boxcar_error *err);
 bool json_lines_index_of(const boxcar_error *err, size_t *ret_index);
 
 /* ---- for the readers of fields ---- */

@@ -15,7 +15,8 @@ struct copy {
 static bool copy_value(struct copy *copy, int depth);
 
 static void skip_blanks(struct copy *copy) {
-    while (copy->at < copy->end && (*copy->at == ' ' || *copy->at == '\t' || *copy->at == '\r' || *copy->at == '\n'))
+    while (copy->at < copy->end &&
+           (*copy->at == ' ' || *copy->at == '\t' || *copy->at == '\r' || *copy->at == '\n'))
         copy->at++;
 }
 

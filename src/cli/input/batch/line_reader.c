@@ -20,7 +20,8 @@ bool line_reader_open(struct line_reader *ret_reader, const char *path) {
     int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    *ret_reader = (struct line_reader){.fd = fd, .stop_fd = -1, .buffer = malloc(BLOCK_SIZE), .capacity = BLOCK_SIZE};
+    *ret_reader =
+        (struct line_reader){.fd = fd, .stop_fd = -1, .buffer = malloc(BLOCK_SIZE), .capacity = BLOCK_SIZE};
     if (ret_reader->buffer)
         return true;
     line_reader_release(ret_reader);
@@ -28,7 +29,8 @@ bool line_reader_open(struct line_reader *ret_reader, const char *path) {
     return false;
 }
 
-/* Room behind what is in the buffer: it moves to the front, and if that is not enough, the buffer is made twice as large. */
+/* Room behind what is in the buffer: it moves to the front, and if that is not enough, the buffer is made
+ * twice as large. */
 static bool make_room(struct line_reader *reader) {
     size_t held = reader->end - reader->start;
     memmove(reader->buffer, reader->buffer + reader->start, held);
@@ -84,9 +86,8 @@ enum line_state line_reader_next(struct line_reader *reader, boxcar_str *ret_lin
     for (;;) {
         const char *from = reader->buffer + reader->start;
         size_t held = reader->end - reader->start;
-        const char *found = held > reader->searched
-                                ? memchr(from + reader->searched, '\n', held - reader->searched)
-                                : NULL;
+        const char *found =
+            held > reader->searched ? memchr(from + reader->searched, '\n', held - reader->searched) : NULL;
         if (found || (reader->is_at_end && held > 0)) {
             *ret_line = give_out(reader, found ? (size_t)(found - from) + 1 : held);
             return LINE_READ;

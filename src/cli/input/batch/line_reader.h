@@ -17,7 +17,8 @@ struct line_reader {
 
 /* "-" is standard input. false = errno says why not. Release it afterwards. */
 bool line_reader_open(struct line_reader *ret_reader, const char *path);
-/* The next line with its line end, which the last one may lack; lent until the next call. LINE_FAILED: errno says why. */
+/* The next line with its line end, which the last one may lack; lent until the next call. LINE_FAILED: errno
+ * says why. */
 enum line_state line_reader_next(struct line_reader *reader, boxcar_str *ret_line);
 void line_reader_release(struct line_reader *reader);
 

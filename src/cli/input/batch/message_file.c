@@ -82,20 +82,18 @@ static bool read_is_event(struct json_line *line, const struct json_field *field
 
 /* The fields that both boxes have. */
 #define SHARED_FIELDS                                                                                        \
-    {"topic", json_line_read_text, AT(topic), true},                                                         \
-        {"payload", json_line_read_payload, AT(payload), true},                                              \
+    {"topic", json_line_read_text, AT(topic), true}, {"payload", json_line_read_payload, AT(payload), true}, \
         {"correlation_id", json_line_read_text, AT(correlation_id), false},                                  \
-        {"due", read_time, AT(due_at), false},                                                               \
-        {"due_at", read_time, AT(due_at), false},                                                            \
-        {"delay", read_delay, AT(delay_ms), false},                                                          \
-        {"ttl", read_ttl, AT(ttl_ms), false},                                                                \
+        {"due", read_time, AT(due_at), false}, {"due_at", read_time, AT(due_at), false},                     \
+        {"delay", read_delay, AT(delay_ms), false}, {"ttl", read_ttl, AT(ttl_ms), false},                    \
         {"stream", json_line_read_text, AT(stream), false},                                                  \
         {"headers", json_line_read_headers, AT(headers), false},                                             \
         {"max_attempts", read_count, AT(max_attempts), false},                                               \
         {"causation_id", json_line_read_text, AT(causation_id), false},                                      \
         {"metadata", json_line_read_object, AT(metadata), false},                                            \
-        {"is_event", read_is_event, AT(is_event), false},                                                    \
-        {"event_type", json_line_read_text, AT(event_type), false}
+        {"is_event", read_is_event, AT(is_event), false}, {                                                  \
+        "event_type", json_line_read_text, AT(event_type), false                                             \
+    }
 
 static const struct json_field OUTBOX_FIELDS[] = {
     SHARED_FIELDS,

@@ -74,7 +74,8 @@ static void publish(struct batch_reader *reader, bool is_over, const struct json
     pthread_mutex_unlock(&reader->lock);
 }
 
-static bool add_line(struct batch_reader *reader, size_t number, boxcar_str text, struct json_fault *ret_fault) {
+static bool add_line(struct batch_reader *reader, size_t number, boxcar_str text,
+                     struct json_fault *ret_fault) {
     if (!reader->chunk && !(reader->chunk = chunk_new())) {
         *ret_fault = (struct json_fault){.exit = CLI_ERROR, .text = "out of memory"};
         return false;

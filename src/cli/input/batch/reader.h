@@ -13,8 +13,8 @@ struct batch_chunk {
     boxcar_enqueued *enqueued; /* room for an answer each */
 };
 
-/* Begins to read. "-" is standard input; `progress` is told how many messages were read. Returns an enum cli_exit and has
- * reported why it cannot be read. */
+/* Begins to read. "-" is standard input; `progress` is told how many messages were read. Returns an enum
+ * cli_exit and has reported why it cannot be read. */
 int batch_reader_start(const struct cli *cli, const char *path, struct progress *progress,
                        struct batch_reader **ret_reader);
 /* Ends the reading, wherever it is, and frees everything. NULL is fine. */
@@ -22,8 +22,8 @@ void batch_reader_free(struct batch_reader *reader);
 
 /* Waits until something was read, or found to be wrong or at its end. Nothing is taken. */
 void batch_reader_await(struct batch_reader *reader);
-/* The next chunk, lent until the reader is freed; NULL = none came within wait_ms (-1 = as long as it takes), or none
- * follows. *ret_is_last: none follows, which a fault is not. */
+/* The next chunk, lent until the reader is freed; NULL = none came within wait_ms (-1 = as long as it takes),
+ * or none follows. *ret_is_last: none follows, which a fault is not. */
 const struct batch_chunk *batch_reader_take(struct batch_reader *reader, int64_t wait_ms, bool *ret_is_last);
 /* What is wrong with the file, once all chunks before it were taken; NULL = nothing so far. */
 const struct json_fault *batch_reader_fault(struct batch_reader *reader);

@@ -252,9 +252,10 @@ static boxcar_status read_live_ms(struct pg_store *pg, int64_t *ret_ms, boxcar_e
 }
 
 /* The rows of one of the queries that want the box and a time or a number, as an array in the arena. */
-static boxcar_status query_rows(struct pg_store *pg, enum pg_statement statement, const struct box_facts *facts,
-                                struct arena *arena, size_t item_size, pg_read_fn *read,
-                                const void **ret_items, size_t *ret_count, boxcar_error *err) {
+static boxcar_status query_rows(struct pg_store *pg, enum pg_statement statement,
+                                const struct box_facts *facts, struct arena *arena, size_t item_size,
+                                pg_read_fn *read, const void **ret_items, size_t *ret_count,
+                                boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result;
     boxcar_status status;
@@ -341,8 +342,9 @@ static void check_encoding(const struct pg_store *pg, struct findings *findings)
 
     if (!encoding || strcmp(encoding, "SQL_ASCII") != 0)
         return;
-    findings_add(findings, "encoding", BOXCAR_SEVERITY_WARNING,
-                 "the database has the encoding SQL_ASCII: a text that is not UTF-8 makes claims and lists fail");
+    findings_add(
+        findings, "encoding", BOXCAR_SEVERITY_WARNING,
+        "the database has the encoding SQL_ASCII: a text that is not UTF-8 makes claims and lists fail");
     findings_remedy(findings, "dump the database and restore it into one with the encoding UTF8");
 }
 
@@ -420,8 +422,8 @@ static void examine_broken(struct findings *findings) {
     checkup_box_broken(findings);
 }
 
-static boxcar_status diagnose(struct pg_store *pg, boxcar_box box, bool tries_claim, struct findings *findings,
-                              boxcar_error *err) {
+static boxcar_status diagnose(struct pg_store *pg, boxcar_box box, bool tries_claim,
+                              struct findings *findings, boxcar_error *err) {
     AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
     struct server server;

@@ -26,10 +26,11 @@ void pg_remedy_session(struct findings *findings, const struct pg_session *sessi
     if (session->pid && session->has_seconds)
         findings_remedy(findings, "end that transaction: select pg_terminate_backend(%d);", session->pid);
     else if (session->pid)
-        findings_remedy(findings,
-                        "end that transaction: select pg_terminate_backend(%d); to see its age and its query: "
-                        "grant pg_read_all_stats to %.*s;",
-                        session->pid, FINDING_TEXT(role));
+        findings_remedy(
+            findings,
+            "end that transaction: select pg_terminate_backend(%d); to see its age and its query: "
+            "grant pg_read_all_stats to %.*s;",
+            session->pid, FINDING_TEXT(role));
     else if (session->gid.len)
         findings_remedy(findings, "unless it is about to be committed: rollback prepared %.*s;",
                         FINDING_TEXT(session->gid));
@@ -49,25 +50,30 @@ static struct held read_held(const PGresult *result, int row) {
                          .xids = pg_get_int8(result, row, PG_SESSION_COLUMNS + 1)};
 }
 
-static bool is_kind(const struct held *held, const char *kind) { return str_equal(held->kind, boxcar_str_of(kind)); }
+static bool is_kind(const struct held *held, const char *kind) {
+    return str_equal(held->kind, boxcar_str_of(kind));
+}
 
 static boxcar_severity severity_of(const struct held *held) {
     const struct pg_session *session = &held->session;
     bool idle_slot = is_kind(held, "slot") && str_equal(session->state, BOXCAR_STR("inactive"));
 
-    if (session->seconds > SNAPSHOT_PROBLEM_SECONDS || (!session->has_seconds && held->xids > SNAPSHOT_PROBLEM_XIDS))
+    if (session->seconds > SNAPSHOT_PROBLEM_SECONDS ||
+        (!session->has_seconds && held->xids > SNAPSHOT_PROBLEM_XIDS))
         return BOXCAR_SEVERITY_PROBLEM;
-    if (session->seconds > SNAPSHOT_WARNING_SECONDS || (!session->has_seconds && held->xids > SNAPSHOT_WARNING_XIDS) ||
-        idle_slot)
+    if (session->seconds > SNAPSHOT_WARNING_SECONDS ||
+        (!session->has_seconds && held->xids > SNAPSHOT_WARNING_XIDS) || idle_slot)
         return BOXCAR_SEVERITY_WARNING;
     return BOXCAR_SEVERITY_OK;
 }
 
 /* Other roles' sessions, as far as their times are concerned. */
-static bool is_hidden(const struct held *held) { return is_kind(held, "session") && !held->session.has_seconds; }
+static bool is_hidden(const struct held *held) {
+    return is_kind(held, "session") && !held->session.has_seconds;
+}
 
-static boxcar_status report_transaction(struct findings *findings, const struct held *held, boxcar_severity severity,
-                                        boxcar_str role, boxcar_error *err) {
+static boxcar_status report_transaction(struct findings *findings, const struct held *held,
+                                        boxcar_severity severity, boxcar_str role, boxcar_error *err) {
     AUTO_BUF struct buf text = BUF_INIT;
 
     pg_describe_session(&held->session, &text);
@@ -95,15 +101,15 @@ static boxcar_status report_held(struct findings *findings, const struct held *h
                         FINDING_TEXT(session->name));
     } else {
         findings_add(findings, SNAPSHOT, severity,
-                     "the standby behind session %d (%.*s) keeps dead rows of the last %lld transactions", session->pid,
-                     FINDING_TEXT(session->name), (long long)held->xids);
+                     "the standby behind session %d (%.*s) keeps dead rows of the last %lld transactions",
+                     session->pid, FINDING_TEXT(session->name), (long long)held->xids);
         findings_remedy(findings, "look for a long query on that standby (hot_standby_feedback is on)");
     }
     return BOXCAR_OK;
 }
 
-static boxcar_status report_hidden(struct findings *findings, const struct held *one, int count, boxcar_str role,
-                                   boxcar_error *err) {
+static boxcar_status report_hidden(struct findings *findings, const struct held *one, int count,
+                                   boxcar_str role, boxcar_error *err) {
     AUTO_BUF struct buf session = BUF_INIT;
 
     pg_describe_session(&one->session, &session);
@@ -157,7 +163,8 @@ static boxcar_status judge_snapshots(struct findings *findings, const PGresult *
     return status;
 }
 
-boxcar_status pg_check_snapshots(struct pg_store *pg, boxcar_str role, struct findings *findings, boxcar_error *err) {
+boxcar_status pg_check_snapshots(struct pg_store *pg, boxcar_str role, struct findings *findings,
+                                 boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
     boxcar_status status;
@@ -178,8 +185,8 @@ static void describe_streams(int64_t count, boxcar_str one, int waits_for, struc
         buf_append_format(text, " (and waits for session %d itself)", waits_for);
 }
 
-static boxcar_status report_holder(struct findings *findings, const PGresult *result, int row, boxcar_str role,
-                                   boxcar_error *err) {
+static boxcar_status report_holder(struct findings *findings, const PGresult *result, int row,
+                                   boxcar_str role, boxcar_error *err) {
     AUTO_BUF struct buf text = BUF_INIT;
     struct pg_session session = pg_read_session(result, row);
     int at = PG_SESSION_COLUMNS;
@@ -200,7 +207,8 @@ static boxcar_status report_holder(struct findings *findings, const PGresult *re
     return BOXCAR_OK;
 }
 
-static boxcar_status query_holders(struct pg_store *pg, boxcar_box box, PGresult **ret_result, boxcar_error *err) {
+static boxcar_status query_holders(struct pg_store *pg, boxcar_box box, PGresult **ret_result,
+                                   boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
 
     pg_params_int2(&params, box);
@@ -219,14 +227,16 @@ static bool holds_in(const PGresult *result, const PGresult *other, int other_ro
 
     for (int row = 0; row < PQntuples(result); row++)
         if (pg_read_session(result, row).pid == session.pid &&
-            str_equal(pg_get_text(result, row, PG_SESSION_COLUMNS + 1), pg_get_text(other, other_row, PG_SESSION_COLUMNS + 1)))
+            str_equal(pg_get_text(result, row, PG_SESSION_COLUMNS + 1),
+                      pg_get_text(other, other_row, PG_SESSION_COLUMNS + 1)))
             return true;
     return false;
 }
 
-/* A claim or an ack holds one for a moment. Where the age of a transaction is not visible, a second look tells. */
-boxcar_status pg_check_streams(struct pg_store *pg, boxcar_box box, boxcar_str role, struct findings *findings,
-                               boxcar_error *err) {
+/* A claim or an ack holds one for a moment. Where the age of a transaction is not visible, a second look
+ * tells. */
+boxcar_status pg_check_streams(struct pg_store *pg, boxcar_box box, boxcar_str role,
+                               struct findings *findings, boxcar_error *err) {
     AUTO_RESULT PGresult *result = NULL;
     AUTO_RESULT PGresult *again = NULL;
     boxcar_status status = query_holders(pg, box, &result, err);

@@ -20,7 +20,8 @@ static boxcar_status read_version(struct pg_store *pg, int *ret_version, boxcar_
 
 /* Without an index, a constraint or a trigger everything can be called. */
 static bool is_needed_to_look(const struct pg_object *object) {
-    return object->kind != PG_OBJECT_INDEX && object->kind != PG_OBJECT_CONSTRAINT && object->kind != PG_OBJECT_TRIGGER;
+    return object->kind != PG_OBJECT_INDEX && object->kind != PG_OBJECT_CONSTRAINT &&
+           object->kind != PG_OBJECT_TRIGGER;
 }
 
 static bool sort_missing(const struct pg_object_list *missing, struct schema_parts *parts) {
@@ -29,14 +30,15 @@ static bool sort_missing(const struct pg_object_list *missing, struct schema_par
     for (size_t i = 0; i < missing->count; i++) {
         const struct pg_object *object = &missing->items[i];
 
-        parts_add(pg_object_is_irreplaceable(object) ? &parts->lost : &parts->missing, pg_object_kind_name(object->kind),
-                  object->name);
+        parts_add(pg_object_is_irreplaceable(object) ? &parts->lost : &parts->missing,
+                  pg_object_kind_name(object->kind), object->name);
         whole &= !is_needed_to_look(object);
     }
     return whole;
 }
 
-boxcar_status pg_check_missing(struct pg_store *pg, struct findings *findings, bool *ret_whole, boxcar_error *err) {
+boxcar_status pg_check_missing(struct pg_store *pg, struct findings *findings, bool *ret_whole,
+                               boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
     AUTO_SCHEMA_PARTS struct schema_parts parts = SCHEMA_PARTS_INIT;
     struct pg_object_list list, missing = {.count = 0};

@@ -16,8 +16,8 @@
 
 #define CHECK "claim"
 
-static boxcar_status report_blocker(struct findings *findings, const struct pg_blocker *blocker, boxcar_str role,
-                                    boxcar_error *err) {
+static boxcar_status report_blocker(struct findings *findings, const struct pg_blocker *blocker,
+                                    boxcar_str role, boxcar_error *err) {
     AUTO_BUF struct buf text = BUF_INIT;
 
     pg_describe_blocker(blocker, &text);
@@ -87,8 +87,8 @@ static boxcar_status report_held(const PGresult *result, const PGresult *before,
     return BOXCAR_OK;
 }
 
-/* Others that have it for a moment are no trouble, but to a claim that has waited for it in vain. Where the age of a
- * transaction is not visible, a second look tells. */
+/* Others that have it for a moment are no trouble, but to a claim that has waited for it in vain. Where the
+ * age of a transaction is not visible, a second look tells. */
 static boxcar_status look_at_blockers(struct pg_store *pg, boxcar_box box, boxcar_str role, bool waited,
                                       struct findings *findings, bool *ret_locked, boxcar_error *err) {
     AUTO_RESULT PGresult *result = NULL;
@@ -104,15 +104,16 @@ static boxcar_status look_at_blockers(struct pg_store *pg, boxcar_box box, boxca
     return status == BOXCAR_OK ? report_held(again, result, role, waited, findings, ret_locked, err) : status;
 }
 
-static boxcar_status query_try(struct pg_store *pg, boxcar_box box, PGresult **ret_result, boxcar_error *err) {
+static boxcar_status query_try(struct pg_store *pg, boxcar_box box, PGresult **ret_result,
+                               boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
 
     pg_params_int2(&params, box);
     return pg_query(pg, PG_TRY_CLAIM, &params, ret_result, err);
 }
 
-static boxcar_status try_claim(struct pg_store *pg, boxcar_box box, boxcar_str role, struct findings *findings,
-                               bool *ret_locked, boxcar_error *err) {
+static boxcar_status try_claim(struct pg_store *pg, boxcar_box box, boxcar_str role,
+                               struct findings *findings, bool *ret_locked, boxcar_error *err) {
     AUTO_RESULT PGresult *tried = NULL;
     boxcar_status status = query_try(pg, box, &tried, err);
 

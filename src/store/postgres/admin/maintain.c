@@ -137,8 +137,8 @@ static boxcar_status look(struct pg_store *pg, enum pg_statement statement, boxc
     boxcar_status status = pg_query(pg, statement, &none, ret_result, err);
 
     if (status == BOXCAR_OK)
-        *ret_upkeep =
-            (boxcar_upkeep){.has_run = pg_get_bool(*ret_result, 0, 0), .seconds = pg_get_float8(*ret_result, 0, 1)};
+        *ret_upkeep = (boxcar_upkeep){.has_run = pg_get_bool(*ret_result, 0, 0),
+                                      .seconds = pg_get_float8(*ret_result, 0, 1)};
     return status;
 }
 

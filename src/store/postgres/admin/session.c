@@ -23,11 +23,12 @@ static const char *or_else(boxcar_str text, const char *instead) { return text.l
 
 void pg_describe_session(const struct pg_session *session, struct buf *text) {
     if (session->pid)
-        buf_append_format(text, "session %d (%s, role %s, %s)", session->pid, or_else(session->name, "no name"),
-                          or_else(session->role, "unknown"), or_else(session->state, "state unknown"));
+        buf_append_format(text, "session %d (%s, role %s, %s)", session->pid,
+                          or_else(session->name, "no name"), or_else(session->role, "unknown"),
+                          or_else(session->state, "state unknown"));
     else
-        buf_append_format(text, "the prepared transaction %s (role %s)", or_else(session->gid, "without a name"),
-                          or_else(session->role, "unknown"));
+        buf_append_format(text, "the prepared transaction %s (role %s)",
+                          or_else(session->gid, "without a name"), or_else(session->role, "unknown"));
 }
 
 void pg_describe_age(const struct pg_session *session, struct buf *text) {

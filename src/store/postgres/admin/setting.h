@@ -6,6 +6,7 @@
 
 boxcar_status pg_settings_read(struct boxcar_store *store, struct setting_value_list *ret_list,
                                boxcar_error *err);
-boxcar_status pg_setting_write(struct boxcar_store *store, const struct setting_value *value, boxcar_error *err);
+boxcar_status pg_setting_write(struct boxcar_store *store, const struct setting_value *value,
+                               boxcar_error *err);
 
 #endif

@@ -14,7 +14,8 @@
 #define PAUSE_MS (INT64_C(60) * 1000)
 #define AGAIN_MS (10 * PAUSE_MS)
 
-boxcar_status pg_find_blockers(struct pg_store *pg, boxcar_box box, PGresult **ret_result, boxcar_error *err) {
+boxcar_status pg_find_blockers(struct pg_store *pg, boxcar_box box, PGresult **ret_result,
+                               boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
 
     pg_params_int2(&params, box);
@@ -29,7 +30,8 @@ struct pg_blocker pg_read_blocker(const PGresult *result, int row) {
                                .relation = pg_get_text(result, row, at + 1),
                                .mode = pg_get_text(result, row, at + 2),
                                .transaction = pg_get_text(result, row, at + 4),
-                               .behind = PQgetisnull(result, row, at + 3) ? 0 : pg_get_int4(result, row, at + 3)};
+                               .behind =
+                                   PQgetisnull(result, row, at + 3) ? 0 : pg_get_int4(result, row, at + 3)};
 }
 
 /* ---- in words ---- */

@@ -20,7 +20,8 @@
 #define FIRST_PAUSE_MS 100
 
 int64_t pg_claim_number(struct pg_store *pg) {
-    if (pg->claim_number == 0 && getrandom(&pg->claim_number, sizeof(pg->claim_number), 0) != sizeof(pg->claim_number))
+    if (pg->claim_number == 0 &&
+        getrandom(&pg->claim_number, sizeof(pg->claim_number), 0) != sizeof(pg->claim_number))
         pg->claim_number = 0;
     else
         pg->claim_number++;
@@ -32,7 +33,8 @@ static void forget(struct pg_store *pg, size_t i) {
     memmove(&pg->lost[i], &pg->lost[i + 1], (pg->lost_count - i) * sizeof(pg->lost[0]));
 }
 
-void pg_note_lost_claim(struct pg_store *pg, boxcar_owner owner, boxcar_box box, int64_t number, int64_t lease_ms) {
+void pg_note_lost_claim(struct pg_store *pg, boxcar_owner owner, boxcar_box box, int64_t number,
+                        int64_t lease_ms) {
     if (number == 0)
         return;
     if (pg->lost_count == PG_LOST_MAX)

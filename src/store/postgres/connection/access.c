@@ -1,5 +1,5 @@
-/* Which access a role needs to execute a function. The lists are in grant_access.sql, which is part of the library
- * anyway; they are read from there, so that there is no second one to keep. */
+/* Which access a role needs to execute a function. The lists are in grant_access.sql, which is part of the
+ * library anyway; they are read from there, so that there is no second one to keep. */
 #include <stdio.h>
 #include <string.h>
 

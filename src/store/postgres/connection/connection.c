@@ -49,9 +49,9 @@ bool pg_in_transaction(const struct pg_store *pg) {
     return pg->begun || (pg->borrowed && PQtransactionStatus(pg->conn) != PQTRANS_IDLE);
 }
 
-/* Whatever the database's defaults are. A server that waits for a lock looks only now and then whether its client is
- * still there, and not at all by default: a session that we gave up would keep what it has locked, the claimers' turn for
- * one. (Not every server's system can look: then it stays as it is.) */
+/* Whatever the database's defaults are. A server that waits for a lock looks only now and then whether its
+ * client is still there, and not at all by default: a session that we gave up would keep what it has locked,
+ * the claimers' turn for one. (Not every server's system can look: then it stays as it is.) */
 static void set_up_session(struct pg_store *pg) {
     PQclear(pg_run_text(pg, "set default_transaction_isolation to 'read committed'"));
     if (pg_is_connected(pg))
@@ -83,8 +83,8 @@ static boxcar_status start_session(struct pg_store *pg, boxcar_error *err) {
 }
 
 /* The URL goes to libpq as it is; what stands before it are defaults that it may override. A link that is
- * cut without a word is found out within seconds. libpq allows connect_timeout for each address, up to the end of the
- * login; looking a name up is the system's and takes as long as that allows. */
+ * cut without a word is found out within seconds. libpq allows connect_timeout for each address, up to the
+ * end of the login; looking a name up is the system's and takes as long as that allows. */
 static boxcar_status connect_once(struct pg_store *pg, boxcar_error *err) {
     char timeout[16];
     const char *const keywords[] = {"connect_timeout",  "keepalives_idle",  "keepalives_interval",

@@ -63,8 +63,9 @@ static const char *sqlstate_of(const PGresult *result) {
     return is_stale_claim(result) ? "40001" : PQresultErrorField(result, PG_DIAG_SQLSTATE);
 }
 
-/* A name that our own statement uses is missing when the schema is. One that is missing inside a call, where the server
- * tells the context, is no sign of that: the server does not have what a function uses, or a trigger of the user's. */
+/* A name that our own statement uses is missing when the schema is. One that is missing inside a call, where
+ * the server tells the context, is no sign of that: the server does not have what a function uses, or a
+ * trigger of the user's. */
 static bool is_inside_call(const PGresult *result) {
     const char *context = PQresultErrorField(result, PG_DIAG_CONTEXT);
 
@@ -89,19 +90,23 @@ boxcar_status pg_error_from_result(struct pg_store *pg, const PGresult *result, 
     if (MEANINGS[i].status == BOXCAR_E_DENIED && text)
         access = pg_access_needed(text, &for_workers);
     if (access)
-        status = error_set(err, BOXCAR_E_DENIED, "%s: this needs %s access; as the owner: select \"%s\".grant_access('%s', '%s');%s",
-                           text, access, pg->schema, PQuser(pg->conn), access,
-                           for_workers && strcmp(access, "viewer") == 0 ? " (with 'worker' it can run workers, too)" : "");
+        status = error_set(
+            err, BOXCAR_E_DENIED,
+            "%s: this needs %s access; as the owner: select \"%s\".grant_access('%s', '%s');%s", text, access,
+            pg->schema, PQuser(pg->conn), access,
+            for_workers && strcmp(access, "viewer") == 0 ? " (with 'worker' it can run workers, too)" : "");
     else if (MEANINGS[i].status == BOXCAR_E_DENIED && is_denied_schema(text))
-        status = error_set(err, BOXCAR_E_DENIED,
-                           "%s: this role has no access; as the owner: select \"%s\".grant_access('%s', LEVEL); LEVEL is "
-                           "'producer' to enqueue, 'worker' to claim as well, 'viewer' to look, or 'admin'",
-                           text, pg->schema, PQuser(pg->conn));
+        status = error_set(
+            err, BOXCAR_E_DENIED,
+            "%s: this role has no access; as the owner: select \"%s\".grant_access('%s', LEVEL); LEVEL is "
+            "'producer' to enqueue, 'worker' to claim as well, 'viewer' to look, or 'admin'",
+            text, pg->schema, PQuser(pg->conn));
     else if (MEANINGS[i].status == BOXCAR_E_NOT_DEPLOYED && is_inside_call(result))
-        status = error_set(err, BOXCAR_E_STORE,
-                           "%s, but a function or a trigger of schema \"%s\" uses it: create it, or look whether "
-                           "this version of the server is supported",
-                           text ? text : "something does not exist", pg->schema);
+        status =
+            error_set(err, BOXCAR_E_STORE,
+                      "%s, but a function or a trigger of schema \"%s\" uses it: create it, or look whether "
+                      "this version of the server is supported",
+                      text ? text : "something does not exist", pg->schema);
     else if (MEANINGS[i].status == BOXCAR_E_NOT_DEPLOYED)
         status = error_set(err, BOXCAR_E_NOT_DEPLOYED, "schema \"%s\" is not deployed in this database%s",
                            pg->schema, MEANINGS[i].remedy);

@@ -22,7 +22,8 @@ void pg_notice_receive(void *context, const PGresult *notice) {
     int64_t work_id;
 
     if (strcmp(field(notice, PG_DIAG_SQLSTATE), TROUBLE) == 0)
-        store_log(&pg->base, BOXCAR_LOG_WARN, "trouble", NULL, 0, "%s", field(notice, PG_DIAG_MESSAGE_PRIMARY));
+        store_log(&pg->base, BOXCAR_LOG_WARN, "trouble", NULL, 0, "%s",
+                  field(notice, PG_DIAG_MESSAGE_PRIMARY));
     if (strcmp(field(notice, PG_DIAG_SQLSTATE), STREAM_HALTED) != 0 ||
         sscanf(field(notice, PG_DIAG_MESSAGE_DETAIL), "work_id %" SCNd64, &work_id) != 1)
         return;

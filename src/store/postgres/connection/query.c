@@ -50,8 +50,9 @@ void pg_prepare(struct pg_store *pg, enum pg_statement statement) {
 
     if (!pg->keeps_statements || ++pg->uses[statement] != 2)
         return;
-    result = PQsendPrepare(pg->conn, name_of(pg, statement, name), pg->sql[statement], 0, NULL) ? pg_receive(pg)
-                                                                                                : NULL;
+    result = PQsendPrepare(pg->conn, name_of(pg, statement, name), pg->sql[statement], 0, NULL)
+                 ? pg_receive(pg)
+                 : NULL;
     pg->keeps_statements = PQresultStatus(result) == PGRES_COMMAND_OK;
     PQclear(result);
 }

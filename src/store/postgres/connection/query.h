@@ -7,8 +7,8 @@
 
 boxcar_status pg_send(struct pg_store *pg, enum pg_statement statement, const struct pg_params *params,
                       boxcar_error *err);
-/* Prepares a statement that is going to be used again, if the session is ours. Between pg_talk_begin() and the end, not
- * in a pipeline. */
+/* Prepares a statement that is going to be used again, if the session is ours. Between pg_talk_begin() and
+ * the end, not in a pipeline. */
 void pg_prepare(struct pg_store *pg, enum pg_statement statement);
 /* One statement as a transaction of its own (or in the caller's), repeated after deadlocks and
  * lost connections; only for what may safely run twice. The caller clears *ret_result. */

@@ -1,6 +1,7 @@
-/* Why the server refuses a connection. libpq keeps no SQLSTATE of that, but puts it into its message when it is told to,
- * which is possible only in between starting and waiting. So a first connection that fails is tried once more that way,
- * and the code decides, not the text, which may be in any language. If the code does not tell, both reasons are named. */
+/* Why the server refuses a connection. libpq keeps no SQLSTATE of that, but puts it into its message when it
+ * is told to, which is possible only in between starting and waiting. So a first connection that fails is
+ * tried once more that way, and the code decides, not the text, which may be in any language. If the code
+ * does not tell, both reasons are named. */
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,12 +1,13 @@
 /* The one place that waits for the server.
  *
- * libpq's own calls (PQexec, PQprepare, PQgetResult) wait for ever for a server that took the connection and then says
- * nothing: TCP sees a healthy peer. Here every wait has an end. While a call talks, the connection is in libpq's
- * non-blocking mode, so that sending does not block either; afterwards it is as it was, because its owner or a handler
- * may use it. Each byte that goes through starts the time anew: a large request or answer may take as long as it moves.
+ * libpq's own calls (PQexec, PQprepare, PQgetResult) wait for ever for a server that took the connection and
+ * then says nothing: TCP sees a healthy peer. Here every wait has an end. While a call talks, the connection
+ * is in libpq's non-blocking mode, so that sending does not block either; afterwards it is as it was, because
+ * its owner or a handler may use it. Each byte that goes through starts the time anew: a large request or
+ * answer may take as long as it moves.
  *
- * When the time is over the connection is of no use, because the answer may still come and would be taken for that of
- * the next statement. Its socket is shut down, so that libpq finds it lost. */
+ * When the time is over the connection is of no use, because the answer may still come and would be taken for
+ * that of the next statement. Its socket is shut down, so that libpq finds it lost. */
 #include "wait.h"
 
 #include <errno.h>
@@ -33,7 +34,8 @@ static int64_t longest_silence_ms(const struct pg_store *pg) {
     bool hurries = pg->base.impatient && pg->base.call_ms > 0 && !may_be_long(pg);
 
     if (pg->pace == PG_CONNECTING)
-        return least(pg->was_connected ? RECONNECT_MS : CONNECT_MS, hurries ? pg->base.call_ms : pg->answer_ms);
+        return least(pg->was_connected ? RECONNECT_MS : CONNECT_MS,
+                     hurries ? pg->base.call_ms : pg->answer_ms);
     if (hurries)
         return pg->base.call_ms;
     return pg->pace == PG_LONG ? pg->answer_ms * LONG_FACTOR : pg->answer_ms;

@@ -4,15 +4,16 @@
 
 #include "store/postgres/state.h"
 
-/* Each exchange stands between begin and end, which gets what begin returned; a connection of ours that was cut
- * meanwhile is closed at the end. */
+/* Each exchange stands between begin and end, which gets what begin returned; a connection of ours that was
+ * cut meanwhile is closed at the end. */
 bool pg_talk_begin(struct pg_store *pg);
 void pg_talk_end(struct pg_store *pg, bool was_nonblocking);
 /* Sends what is unsent and waits until the next result is there, or the connection is lost or cut. */
 void pg_await(struct pg_store *pg);
 /* pg_await() and PQgetResult(). */
 PGresult *pg_next_result(struct pg_store *pg);
-/* All results of one request, of which the first failure counts, or else the first. NULL = the connection is lost. */
+/* All results of one request, of which the first failure counts, or else the first. NULL = the connection is
+ * lost. */
 PGresult *pg_receive(struct pg_store *pg);
 /* As PQexec(), with a begin and an end of its own. */
 PGresult *pg_run_text(struct pg_store *pg, const char *text);

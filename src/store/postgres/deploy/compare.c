@@ -1,7 +1,9 @@
-/* A deployed schema compared with what this library makes: which objects are missing, which functions were changed.
+/* A deployed schema compared with what this library makes: which objects are missing, which functions were
+ * changed.
  *
- * Only the catalogs are read, which every role may do, and nothing of the schema's is executed. The doctor asks under
- * whatever search_path the session has, so everything is named with its schema (see statement/statement.c). */
+ * Only the catalogs are read, which every role may do, and nothing of the schema's is executed. The doctor
+ * asks under whatever search_path the session has, so everything is named with its schema (see
+ * statement/statement.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,10 +18,10 @@
 #define BODY_END "$$"
 #define PINNED_PATH "search_path = pg_catalog, pg_temp"
 
-static const char *const NAMES[] = {[PG_OBJECT_TABLE] = "table",           [PG_OBJECT_SEQUENCE] = "sequence",
-                                    [PG_OBJECT_TYPE] = "type",             [PG_OBJECT_INDEX] = "index",
-                                    [PG_OBJECT_CONSTRAINT] = "constraint", [PG_OBJECT_TRIGGER] = "trigger",
-                                    [PG_OBJECT_VIEW] = "view",             [PG_OBJECT_FUNCTION] = "function"};
+static const char *const NAMES[] = {
+    [PG_OBJECT_TABLE] = "table", [PG_OBJECT_SEQUENCE] = "sequence",     [PG_OBJECT_TYPE] = "type",
+    [PG_OBJECT_INDEX] = "index", [PG_OBJECT_CONSTRAINT] = "constraint", [PG_OBJECT_TRIGGER] = "trigger",
+    [PG_OBJECT_VIEW] = "view",   [PG_OBJECT_FUNCTION] = "function"};
 
 const char *pg_object_kind_name(enum pg_object_kind kind) { return NAMES[kind]; }
 
@@ -44,17 +46,19 @@ static boxcar_status pick(const struct pg_object_list *list, const char *numbers
 
 /* ---- what is there ---- */
 
-boxcar_status pg_objects_find(struct pg_store *pg, const struct pg_object_list *list, bool there, struct arena *arena,
-                              struct pg_object_list *ret_found, boxcar_error *err) {
+boxcar_status pg_objects_find(struct pg_store *pg, const struct pg_object_list *list, bool there,
+                              struct arena *arena, struct pg_object_list *ret_found, boxcar_error *err) {
     AUTO_BUF struct buf text = BUF_INIT;
     AUTO_FREE char *numbers = NULL;
     boxcar_status status;
 
-    buf_append_text(&text, "select pg_catalog.string_agg((o.nr operator(pg_catalog.-) 1)::pg_catalog.text, ' ' "
-                           "order by o.nr) from (select kind, name, pg_catalog.row_number() over () as nr from (values ");
+    buf_append_text(
+        &text, "select pg_catalog.string_agg((o.nr operator(pg_catalog.-) 1)::pg_catalog.text, ' ' "
+               "order by o.nr) from (select kind, name, pg_catalog.row_number() over () as nr from (values ");
     pg_objects_as_values(&text, list);
     buf_append_format(&text,
-                      ") v(kind, name)) o left join pg_catalog.pg_namespace n on n.nspname " IS " :'schema' where (case "
+                      ") v(kind, name)) o left join pg_catalog.pg_namespace n on n.nspname " IS
+                      " :'schema' where (case "
                       "when o.kind " IS " 'f' then exists (select from pg_catalog.pg_proc p "
                       "where p.pronamespace " IS " n.oid and p.proname " IS " o.name) "
                       "when o.kind " IS " 't' then exists (select from pg_catalog.pg_type t "
@@ -94,7 +98,9 @@ static bool split(const char *text, struct source *ret_source) {
     return true;
 }
 
-static bool mentions(boxcar_str head, const char *words) { return memmem(head.data, head.len, words, strlen(words)); }
+static bool mentions(boxcar_str head, const char *words) {
+    return memmem(head.data, head.len, words, strlen(words));
+}
 
 static char volatility_of(boxcar_str head) {
     return mentions(head, " immutable ") ? 'i' : mentions(head, " stable ") ? 's' : 'v';
@@ -119,7 +125,8 @@ static boxcar_status append_function(struct pg_store *pg, const struct pg_object
                          object->name.data);
     if (!digest_sha256("", source.body, digest))
         return error_set(err, BOXCAR_E_UNSUPPORTED, "SHA-256 is not to be had");
-    buf_append_format(text, "%s(%zu, '%.*s', '", text->len ? ", " : "", number, (int)object->name.len, object->name.data);
+    buf_append_format(text, "%s(%zu, '%.*s', '", text->len ? ", " : "", number, (int)object->name.len,
+                      object->name.data);
     append_hex(text, digest);
     buf_append_format(text, "', '%c', %s, %s)", volatility_of(source.head),
                       mentions(source.head, "security definer") ? "true" : "false",
@@ -127,8 +134,8 @@ static boxcar_status append_function(struct pg_store *pg, const struct pg_object
     return BOXCAR_OK;
 }
 
-static boxcar_status append_functions(struct pg_store *pg, const struct pg_object_list *list, struct buf *text,
-                                      boxcar_error *err) {
+static boxcar_status append_functions(struct pg_store *pg, const struct pg_object_list *list,
+                                      struct buf *text, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
     for (size_t i = 0; i < list->count && status == BOXCAR_OK; i++)
@@ -139,8 +146,9 @@ static boxcar_status append_functions(struct pg_store *pg, const struct pg_objec
 
 /* Without an entry in proacl every role may execute a function. Deployment removes that right, so such a
  * function was made by hand. */
-boxcar_status pg_objects_find_changed(struct pg_store *pg, const struct pg_object_list *list, struct arena *arena,
-                                      struct pg_object_list *ret_changed, boxcar_error *err) {
+boxcar_status pg_objects_find_changed(struct pg_store *pg, const struct pg_object_list *list,
+                                      struct arena *arena, struct pg_object_list *ret_changed,
+                                      boxcar_error *err) {
     AUTO_BUF struct buf ours = BUF_INIT, text = BUF_INIT;
     AUTO_FREE char *numbers = NULL;
     boxcar_status status = append_functions(pg, list, &ours, err);
@@ -149,18 +157,21 @@ boxcar_status pg_objects_find_changed(struct pg_store *pg, const struct pg_objec
         status = error_no_memory(err);
     if (status != BOXCAR_OK)
         return status;
-    buf_append_text(&text, "select pg_catalog.string_agg(o.nr::pg_catalog.text, ' ' order by o.nr) from (values ");
-    buf_append_str(&text, (boxcar_str){ours.data, ours.len});
     buf_append_text(&text,
-                    ") o(nr, name, digest, volatility, definer, pinned) cross join lateral ("
-                    "select pg_catalog.count(*) as there, pg_catalog.count(*) filter (where "
-                    "pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(p.prosrc, 'UTF8')), 'hex') " IS " o.digest "
-                    "and p.provolatile " IS " o.volatility::pg_catalog.\"char\" and p.prosecdef " IS " o.definer "
-                    "and coalesce('search_path=pg_catalog, pg_temp' " IS " any (p.proconfig), false) " IS " o.pinned "
-                    "and p.proacl is not null) as ours "
-                    "from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid " IS " p.pronamespace "
-                    "where n.nspname " IS " :'schema' and p.proname " IS " o.name) f "
-                    "where f.there operator(pg_catalog.>) 0 and f.ours " IS " 0");
+                    "select pg_catalog.string_agg(o.nr::pg_catalog.text, ' ' order by o.nr) from (values ");
+    buf_append_str(&text, (boxcar_str){ours.data, ours.len});
+    buf_append_text(
+        &text,
+        ") o(nr, name, digest, volatility, definer, pinned) cross join lateral ("
+        "select pg_catalog.count(*) as there, pg_catalog.count(*) filter (where "
+        "pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(p.prosrc, 'UTF8')), 'hex') " IS
+        " o.digest "
+        "and p.provolatile " IS " o.volatility::pg_catalog.\"char\" and p.prosecdef " IS " o.definer "
+        "and coalesce('search_path=pg_catalog, pg_temp' " IS " any (p.proconfig), false) " IS " o.pinned "
+        "and p.proacl is not null) as ours "
+        "from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid " IS " p.pronamespace "
+        "where n.nspname " IS " :'schema' and p.proname " IS " o.name) f "
+        "where f.there operator(pg_catalog.>) 0 and f.ours " IS " 0");
     status = text.failed ? error_no_memory(err) : pg_deploy_ask(pg, text.data, &numbers, err);
     return status == BOXCAR_OK ? pick(list, numbers, arena, ret_changed, err) : status;
 }

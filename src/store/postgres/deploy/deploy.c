@@ -1,6 +1,6 @@
 /* Deployment: one transaction, one at a time (turn.c). Tables change by numbered migrations;
- * functions and views are made anew whenever their texts differ from what the store has. In it only pg_catalog is
- * searched for names, and a schema that is not its deployer's own is refused (trust.c). */
+ * functions and views are made anew whenever their texts differ from what the store has. In it only
+ * pg_catalog is searched for names, and a schema that is not its deployer's own is refused (trust.c). */
 #include "deploy.h"
 
 #include <inttypes.h>
@@ -33,7 +33,8 @@ boxcar_status pg_deploy_run(struct pg_store *pg, const char *text, boxcar_error 
         return error_no_memory(err);
     result = pg_run_text(pg, filled);
     kind = PQresultStatus(result);
-    if (kind == PGRES_COMMAND_OK || kind == PGRES_TUPLES_OK || kind == PGRES_EMPTY_QUERY) /* that: only comments */
+    if (kind == PGRES_COMMAND_OK || kind == PGRES_TUPLES_OK ||
+        kind == PGRES_EMPTY_QUERY) /* that: only comments */
         return BOXCAR_OK;
     return pg_error_from_result(pg, result, err);
 }
@@ -82,10 +83,11 @@ static int migration_number(const struct sql_file *file) {
 static boxcar_status read_version(struct pg_store *pg, int *ret_version, boxcar_error *err) {
     AUTO_FREE char *found = NULL;
     AUTO_FREE char *version = NULL;
-    boxcar_status status = pg_deploy_ask(pg,
-                               "select 'yes' from pg_class c join pg_namespace n on n.oid = c.relnamespace "
-                               "where n.nspname = :'schema' and c.relname = 'store'",
-                               &found, err);
+    boxcar_status status =
+        pg_deploy_ask(pg,
+                      "select 'yes' from pg_class c join pg_namespace n on n.oid = c.relnamespace "
+                      "where n.nspname = :'schema' and c.relname = 'store'",
+                      &found, err);
 
     if (status != BOXCAR_OK)
         return status;
@@ -136,15 +138,16 @@ static boxcar_status close_functions(struct pg_store *pg, boxcar_error *err) {
  * changed was dropped with its rights, and new functions have none; but workers of the version before still
  * run. Roles that may not use the schema any more are left out. */
 static boxcar_status read_grants(struct pg_store *pg, char **ret_grants, boxcar_error *err) {
-    return pg_deploy_ask(pg,
-               "select string_agg(distinct format('select %I.grant_access(%L, %L)', :'schema', r.rolname, "
-               "case p.proname when 'outbox_claim' then 'worker' when 'enqueue' then 'producer' "
-               "when '_page' then 'viewer' else 'admin' end), '; ') "
-               "from pg_proc p cross join aclexplode(p.proacl) a join pg_roles r on r.oid = a.grantee "
-               "join pg_namespace n on n.oid = p.pronamespace "
-               "where n.nspname = :'schema' and p.proname in ('outbox_claim', 'enqueue', '_page', 'grant_access') "
-               "and a.grantee <> p.proowner and has_schema_privilege(a.grantee, n.oid, 'usage')",
-               ret_grants, err);
+    return pg_deploy_ask(
+        pg,
+        "select string_agg(distinct format('select %I.grant_access(%L, %L)', :'schema', r.rolname, "
+        "case p.proname when 'outbox_claim' then 'worker' when 'enqueue' then 'producer' "
+        "when '_page' then 'viewer' else 'admin' end), '; ') "
+        "from pg_proc p cross join aclexplode(p.proacl) a join pg_roles r on r.oid = a.grantee "
+        "join pg_namespace n on n.oid = p.pronamespace "
+        "where n.nspname = :'schema' and p.proname in ('outbox_claim', 'enqueue', '_page', 'grant_access') "
+        "and a.grantee <> p.proowner and has_schema_privilege(a.grantee, n.oid, 'usage')",
+        ret_grants, err);
 }
 
 /* The schema has a function of this name, made by hand, with another result or other names of parameters. */
@@ -154,7 +157,8 @@ static boxcar_status explain_function(const struct sql_file *file, boxcar_status
     if (!err || strcmp(err->sqlstate, "42P13") != 0)
         return status;
     memcpy(why, err->message, sizeof(why));
-    return error_set(err, status, "%s is not made again: %.300s: drop that function, then run `boxcar init` again",
+    return error_set(err, status,
+                     "%s is not made again: %.300s: drop that function, then run `boxcar init` again",
                      file->name, why);
 }
 
@@ -191,35 +195,39 @@ static boxcar_status make_functions(struct pg_store *pg, int *mended, boxcar_err
     return status == BOXCAR_OK ? pg_repair_triggers(pg, mended, err) : status;
 }
 
-/* A database without an encoding keeps any bytes as text, and then refuses to send them as UTF-8: one bad topic would stop
- * every claim. */
+/* A database without an encoding keeps any bytes as text, and then refuses to send them as UTF-8: one bad
+ * topic would stop every claim. */
 static boxcar_status check_encoding(const struct pg_store *pg, boxcar_error *err) {
     const char *encoding = PQparameterStatus(pg->conn, "server_encoding");
 
     if (!encoding || strcmp(encoding, "SQL_ASCII") != 0)
         return BOXCAR_OK;
     return error_set(err, BOXCAR_E_UNSUPPORTED,
-                     "the database has the encoding SQL_ASCII, so the server does not check texts: use a database with the "
+                     "the database has the encoding SQL_ASCII, so the server does not check texts: use a "
+                     "database with the "
                      "encoding UTF8 (create database ... encoding 'UTF8' template template0)");
 }
 
 /* Creating a schema needs a right of its own, so it is not even tried when the schema exists. */
 static boxcar_status make_schema(struct pg_store *pg, boxcar_error *err) {
     AUTO_FREE char *found = NULL;
-    boxcar_status status = pg_deploy_ask(pg, "select 'yes' from pg_namespace where nspname = :'schema'", &found, err);
+    boxcar_status status =
+        pg_deploy_ask(pg, "select 'yes' from pg_namespace where nspname = :'schema'", &found, err);
 
     if (status != BOXCAR_OK || found)
         return status;
     status = pg_deploy_run(pg, "create schema :\"schema\"", err);
     if (status == BOXCAR_E_DENIED)
-        return error_set(err, status,
-                         "there is no schema \"%s\", and this role may not create one: have the database's owner run "
-                         "create schema \"%s\" authorization this role, or grant create on database", pg->schema, pg->schema);
+        return error_set(
+            err, status,
+            "there is no schema \"%s\", and this role may not create one: have the database's owner run "
+            "create schema \"%s\" authorization this role, or grant create on database",
+            pg->schema, pg->schema);
     return status;
 }
 
-static boxcar_status deploy_in_transaction(struct pg_store *pg, bool *ret_turn, boxcar_deployment *ret_deployment,
-                                           boxcar_error *err) {
+static boxcar_status deploy_in_transaction(struct pg_store *pg, bool *ret_turn,
+                                           boxcar_deployment *ret_deployment, boxcar_error *err) {
     AUTO_FREE char *grants = NULL;
     int previous = 0, version = 0, applied = 0, mended = 0;
     boxcar_status status = pg_deploy_run(pg, "set local search_path = pg_catalog, pg_temp", err);
@@ -288,7 +296,8 @@ static boxcar_status deploy_once(struct pg_store *pg, bool *ret_turn, boxcar_dep
 }
 
 /* Others may make the same schema at the same time. When one of them is done there is a table to lock. */
-static boxcar_status deploy_among_others(struct pg_store *pg, boxcar_deployment *ret_deployment, boxcar_error *err) {
+static boxcar_status deploy_among_others(struct pg_store *pg, boxcar_deployment *ret_deployment,
+                                         boxcar_error *err) {
     boxcar_error why = BOXCAR_ERROR_INIT;
     boxcar_status status = BOXCAR_OK;
     bool has_turn = false;

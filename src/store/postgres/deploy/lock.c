@@ -16,8 +16,9 @@
 
 #define PAUSE_ROUND 8 /* of pg_pause(): a quarter to half a second */
 #define MOMENT "'300ms'"
-#define VACUUM "'10s'" /* after deadlock_timeout the server ends an autovacuum that another session waits
-                          for */
+#define VACUUM                                                                                               \
+    "'10s'" /* after deadlock_timeout the server ends an autovacuum that another session waits               \
+               for */
 
 /* Appends those of our tables, and with `views` of our views, that exist already. */
 static void append_names(struct buf *text, const struct pg_object_list *there, bool views) {
@@ -33,8 +34,8 @@ static void append_names(struct buf *text, const struct pg_object_list *there, b
     }
 }
 
-static boxcar_status lock(struct pg_store *pg, const struct pg_object_list *there, bool views, const char *mode,
-                          boxcar_error *err) {
+static boxcar_status lock(struct pg_store *pg, const struct pg_object_list *there, bool views,
+                          const char *mode, boxcar_error *err) {
     AUTO_BUF struct buf text = BUF_INIT;
 
     buf_append_text(&text, "lock table ");
@@ -67,7 +68,8 @@ static bool is_in_the_way(const boxcar_error *why) {
            strcmp(why->sqlstate, "40P01") == 0;
 }
 
-static boxcar_status lock_in_time(struct pg_store *pg, const struct pg_object_list *there, boxcar_error *err) {
+static boxcar_status lock_in_time(struct pg_store *pg, const struct pg_object_list *there,
+                                  boxcar_error *err) {
     int64_t give_up_at = clock_ms() + pg_deploy_patience_ms(pg);
 
     for (;;) {
@@ -95,16 +97,18 @@ boxcar_status pg_deploy_lock(struct pg_store *pg, boxcar_error *err) {
     if (status == BOXCAR_OK)
         status = pg_objects_find(pg, &list, true, &arena, &there, err);
     if (status == BOXCAR_OK)
-        status = pg_deploy_run(pg,
-                               "select set_config('boxcar.statement_timeout', current_setting('statement_timeout'), true), "
-                               "set_config('boxcar.lock_timeout', current_setting('lock_timeout'), true)",
-                               err);
+        status = pg_deploy_run(
+            pg,
+            "select set_config('boxcar.statement_timeout', current_setting('statement_timeout'), true), "
+            "set_config('boxcar.lock_timeout', current_setting('lock_timeout'), true)",
+            err);
     if (status == BOXCAR_OK)
         status = lock_in_time(pg, &there, err);
     if (status == BOXCAR_OK)
-        status = pg_deploy_run(pg,
-                               "select set_config('statement_timeout', current_setting('boxcar.statement_timeout'), true), "
-                               "set_config('lock_timeout', current_setting('boxcar.lock_timeout'), true)",
-                               err);
+        status = pg_deploy_run(
+            pg,
+            "select set_config('statement_timeout', current_setting('boxcar.statement_timeout'), true), "
+            "set_config('lock_timeout', current_setting('boxcar.lock_timeout'), true)",
+            err);
     return status;
 }

@@ -1,7 +1,7 @@
 /* The objects of a store, read from the texts that make them.
  *
- * Migrations are written in one manner, which a test compares with a deployed schema: a statement begins at the start of
- * a line with its verb, and ends with a semicolon at the end of one. */
+ * Migrations are written in one manner, which a test compares with a deployed schema: a statement begins at
+ * the start of a line with its verb, and ends with a semicolon at the end of one. */
 #include "objects.h"
 
 #include <string.h>
@@ -38,9 +38,10 @@ static const struct {
     {"drop view :\"schema\".", PG_OBJECT_VIEW, true},
 };
 
-static const char LETTERS[] = {[PG_OBJECT_TABLE] = 'r',      [PG_OBJECT_SEQUENCE] = 'S', [PG_OBJECT_TYPE] = 't',
-                               [PG_OBJECT_INDEX] = 'i',      [PG_OBJECT_CONSTRAINT] = 'c', [PG_OBJECT_TRIGGER] = 'g',
-                               [PG_OBJECT_VIEW] = 'v',       [PG_OBJECT_FUNCTION] = 'f'};
+static const char LETTERS[] = {
+    [PG_OBJECT_TABLE] = 'r', [PG_OBJECT_SEQUENCE] = 'S',   [PG_OBJECT_TYPE] = 't',
+    [PG_OBJECT_INDEX] = 'i', [PG_OBJECT_CONSTRAINT] = 'c', [PG_OBJECT_TRIGGER] = 'g',
+    [PG_OBJECT_VIEW] = 'v',  [PG_OBJECT_FUNCTION] = 'f'};
 
 static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
 
@@ -56,7 +57,8 @@ static void drop(struct pg_object_list *list, enum pg_object_kind kind, boxcar_s
 static void read_statement(const char *line, struct pg_object_list *list) {
     for (size_t i = 0; i < sizeof(STATEMENTS) / sizeof(STATEMENTS[0]); i++) {
         const char *name = line + strlen(STATEMENTS[i].words), *end = strstr(line, ";\n");
-        struct pg_object object = {.kind = STATEMENTS[i].kind, .text = {line, end ? (size_t)(end - line) : strlen(line)}};
+        struct pg_object object = {.kind = STATEMENTS[i].kind,
+                                   .text = {line, end ? (size_t)(end - line) : strlen(line)}};
 
         if (!begins(line, STATEMENTS[i].words))
             continue;
@@ -103,7 +105,8 @@ static size_t count_most(void) {
         count++;
     for (const struct sql_file *file = SQL_POSTGRES; file->name; file++) {
         count++;
-        for (const char *at = file->text; begins(file->name, MIGRATIONS) && (at = strchr(at, '\n')) != NULL; at++)
+        for (const char *at = file->text; begins(file->name, MIGRATIONS) && (at = strchr(at, '\n')) != NULL;
+             at++)
             count++;
     }
     return count;

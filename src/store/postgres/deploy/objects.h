@@ -7,8 +7,9 @@
 #include "embedded.h"
 #include "store/postgres/state.h"
 
-/* objects.c: what a deployed store has. Tables, sequences, types, indexes, triggers and some views are read from the
- * migrations, other views and functions from the names of their files, so that there is no second list to keep. */
+/* objects.c: what a deployed store has. Tables, sequences, types, indexes, triggers and some views are read
+ * from the migrations, other views and functions from the names of their files, so that there is no second
+ * list to keep. */
 enum pg_object_kind {
     PG_OBJECT_TABLE,
     PG_OBJECT_SEQUENCE,
@@ -22,8 +23,9 @@ enum pg_object_kind {
 
 struct pg_object {
     enum pg_object_kind kind;
-    boxcar_str name;    /* lent by the embedded texts: letters, digits and underscores */
-    boxcar_str text;    /* the statement that makes it, or a constraint's definition; empty: it has a file of its own */
+    boxcar_str name; /* lent by the embedded texts: letters, digits and underscores */
+    boxcar_str
+        text; /* the statement that makes it, or a constraint's definition; empty: it has a file of its own */
     const char *source; /* that file's text; NULL = none */
     const char *table;  /* of a constraint */
 };
@@ -33,16 +35,17 @@ struct pg_object_list {
     size_t count;
 };
 
-/* The view or function that a file of the library makes: it has the file's name, whatever folder that is in. */
+/* The view or function that a file of the library makes: it has the file's name, whatever folder that is in.
+ */
 boxcar_str pg_object_of_file(const struct sql_file *file);
 bool pg_is_function_file(const struct sql_file *file);
 boxcar_status pg_objects_read(struct arena *arena, struct pg_object_list *ret_list, boxcar_error *err);
-/* Rows (kind, name) for a FROM clause: ('r', 'message'), ... with the letters of pg_class.relkind, and 't' for a type,
- * 'c' for a constraint, 'g' for a trigger and 'f' for a function. */
+/* Rows (kind, name) for a FROM clause: ('r', 'message'), ... with the letters of pg_class.relkind, and 't'
+ * for a type, 'c' for a constraint, 'g' for a trigger and 'f' for a function. */
 void pg_objects_as_values(struct buf *text, const struct pg_object_list *list);
 
-/* constraints.c: the constraints of our tables; the last one has no table. Not read from the migrations, which give
- * most of them no name and change some. A test compares them with a deployed schema. */
+/* constraints.c: the constraints of our tables; the last one has no table. Not read from the migrations,
+ * which give most of them no name and change some. A test compares them with a deployed schema. */
 struct pg_constraint {
     const char *table;
     const char *name;
@@ -52,15 +55,19 @@ extern const struct pg_constraint PG_CONSTRAINTS[];
 
 /* compare.c: which objects are there, or are not, in the order of the list. Looking executes nothing of the
  * schema's, and needs no rights on it. */
-boxcar_status pg_objects_find(struct pg_store *pg, const struct pg_object_list *list, bool there, struct arena *arena,
-                              struct pg_object_list *ret_found, boxcar_error *err);
-/* Functions that are there, but not as this library makes them: body, volatility, whose rights, search_path. */
-boxcar_status pg_objects_find_changed(struct pg_store *pg, const struct pg_object_list *list, struct arena *arena,
-                                      struct pg_object_list *ret_changed, boxcar_error *err);
+boxcar_status pg_objects_find(struct pg_store *pg, const struct pg_object_list *list, bool there,
+                              struct arena *arena, struct pg_object_list *ret_found, boxcar_error *err);
+/* Functions that are there, but not as this library makes them: body, volatility, whose rights, search_path.
+ */
+boxcar_status pg_objects_find_changed(struct pg_store *pg, const struct pg_object_list *list,
+                                      struct arena *arena, struct pg_object_list *ret_changed,
+                                      boxcar_error *err);
 /* "table", "view" ... */
 const char *pg_object_kind_name(enum pg_object_kind kind);
 /* Objects that init does not make again: an empty one in their place would hide that their contents are
  * gone. */
-static inline bool pg_object_is_irreplaceable(const struct pg_object *object) { return object->kind <= PG_OBJECT_TYPE; }
+static inline bool pg_object_is_irreplaceable(const struct pg_object *object) {
+    return object->kind <= PG_OBJECT_TYPE;
+}
 
 #endif

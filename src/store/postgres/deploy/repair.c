@@ -9,9 +9,10 @@
 #include "store/postgres/connection/connection.h"
 
 static boxcar_status error_lost(struct pg_store *pg, const struct pg_object *object, boxcar_error *err) {
-    return error_set(err, BOXCAR_E_STORE,
-                     "schema \"%s\" has lost the %s %.*s: restore it from a backup, or drop the schema and deploy it anew",
-                     pg->schema, pg_object_kind_name(object->kind), (int)object->name.len, object->name.data);
+    return error_set(
+        err, BOXCAR_E_STORE,
+        "schema \"%s\" has lost the %s %.*s: restore it from a backup, or drop the schema and deploy it anew",
+        pg->schema, pg_object_kind_name(object->kind), (int)object->name.len, object->name.data);
 }
 
 static void report(struct pg_store *pg, const struct pg_object *object, const char *was) {
@@ -21,17 +22,19 @@ static void report(struct pg_store *pg, const struct pg_object *object, const ch
 
 static void append_statement(struct buf *text, const struct pg_object *object) {
     if (object->kind == PG_OBJECT_CONSTRAINT)
-        buf_append_format(text, "alter table :\"schema\".%s add constraint %.*s ", object->table, (int)object->name.len,
-                          object->name.data);
+        buf_append_format(text, "alter table :\"schema\".%s add constraint %.*s ", object->table,
+                          (int)object->name.len, object->name.data);
     buf_append_str(text, object->text);
 }
 
 /* Rows that came while it was missing can be in the way of a key. */
-static boxcar_status error_in_the_way(const struct pg_object *object, const boxcar_error *why, boxcar_error *err) {
-    return error_set(err, why->status,
-                     "the %s %.*s is missing and cannot be made again: %s: remove what is in its way, then run `boxcar "
-                     "init` again",
-                     pg_object_kind_name(object->kind), (int)object->name.len, object->name.data, why->message);
+static boxcar_status error_in_the_way(const struct pg_object *object, const boxcar_error *why,
+                                      boxcar_error *err) {
+    return error_set(
+        err, why->status,
+        "the %s %.*s is missing and cannot be made again: %s: remove what is in its way, then run `boxcar "
+        "init` again",
+        pg_object_kind_name(object->kind), (int)object->name.len, object->name.data, why->message);
 }
 
 static boxcar_status make(struct pg_store *pg, const struct pg_object *object, boxcar_error *err) {
@@ -61,11 +64,12 @@ boxcar_status pg_check_empty(struct pg_store *pg, boxcar_error *err) {
         status = pg_objects_find(pg, &list, true, &arena, &there, err);
     if (status != BOXCAR_OK || there.count == 0)
         return status;
-    return error_set(err, BOXCAR_E_STORE,
-                     "schema \"%s\" has the %s %.*s, but the table store is missing or empty: restore that from a "
-                     "backup, or use another schema if this is no store",
-                     pg->schema, pg_object_kind_name(there.items[0].kind), (int)there.items[0].name.len,
-                     there.items[0].name.data);
+    return error_set(
+        err, BOXCAR_E_STORE,
+        "schema \"%s\" has the %s %.*s, but the table store is missing or empty: restore that from a "
+        "backup, or use another schema if this is no store",
+        pg->schema, pg_object_kind_name(there.items[0].kind), (int)there.items[0].name.len,
+        there.items[0].name.data);
 }
 
 boxcar_status pg_explain_absence(struct pg_store *pg, boxcar_status status, boxcar_error *err) {
@@ -73,7 +77,8 @@ boxcar_status pg_explain_absence(struct pg_store *pg, boxcar_status status, boxc
     struct pg_object_list list, there, missing;
     boxcar_error ignored = BOXCAR_ERROR_INIT;
 
-    if (!err || pg_is_joined(pg) || (strcmp(err->sqlstate, "42P01") != 0 && strcmp(err->sqlstate, "42883") != 0))
+    if (!err || pg_is_joined(pg) ||
+        (strcmp(err->sqlstate, "42P01") != 0 && strcmp(err->sqlstate, "42883") != 0))
         return status;
     if (pg_objects_read(&arena, &list, &ignored) != BOXCAR_OK ||
         pg_objects_find(pg, &list, true, &arena, &there, &ignored) != BOXCAR_OK ||
@@ -82,13 +87,15 @@ boxcar_status pg_explain_absence(struct pg_store *pg, boxcar_status status, boxc
         return status;
     if (pg_object_is_irreplaceable(&missing.items[0]))
         return error_lost(pg, &missing.items[0], err);
-    return error_set(err, BOXCAR_E_NOT_DEPLOYED, "schema \"%s\" lacks the %s %.*s: run `boxcar init` as its owner",
-                     pg->schema, pg_object_kind_name(missing.items[0].kind), (int)missing.items[0].name.len,
+    return error_set(err, BOXCAR_E_NOT_DEPLOYED,
+                     "schema \"%s\" lacks the %s %.*s: run `boxcar init` as its owner", pg->schema,
+                     pg_object_kind_name(missing.items[0].kind), (int)missing.items[0].name.len,
                      missing.items[0].name.data);
 }
 
 /* Before anything is made, so that nothing is reported which is rolled back then. */
-static boxcar_status check_lost(struct pg_store *pg, const struct pg_object_list *missing, boxcar_error *err) {
+static boxcar_status check_lost(struct pg_store *pg, const struct pg_object_list *missing,
+                                boxcar_error *err) {
     for (size_t i = 0; i < missing->count; i++)
         if (pg_object_is_irreplaceable(&missing->items[i]))
             return error_lost(pg, &missing->items[i], err);
@@ -117,8 +124,8 @@ static boxcar_status make_missing(struct pg_store *pg, const struct pg_object_li
     return status;
 }
 
-static boxcar_status look_for_changes(struct pg_store *pg, const struct pg_object_list *list, struct arena *arena,
-                                      bool *functions, int *mended, boxcar_error *err) {
+static boxcar_status look_for_changes(struct pg_store *pg, const struct pg_object_list *list,
+                                      struct arena *arena, bool *functions, int *mended, boxcar_error *err) {
     struct pg_object_list changed;
     boxcar_status status = pg_objects_find_changed(pg, list, arena, &changed, err);
 

@@ -1,4 +1,5 @@
-/* The steps of a deployment: statements of its own, its turn, its locks, what it repairs, and whom it trusts. */
+/* The steps of a deployment: statements of its own, its turn, its locks, what it repairs, and whom it trusts.
+ */
 #ifndef BOXCAR_STORE_POSTGRES_DEPLOY_STEPS_H
 #define BOXCAR_STORE_POSTGRES_DEPLOY_STEPS_H
 
@@ -12,8 +13,9 @@ boxcar_status pg_deploy_ask(struct pg_store *pg, const char *text, char **ret_te
 /* turn.c: one deployment at a time. Every lock that the transaction waits for, it waits for so long only. */
 int64_t pg_deploy_patience_ms(const struct pg_store *pg);
 boxcar_status pg_deploy_bound_waits(struct pg_store *pg, boxcar_error *err);
-/* Waits for other deployments, until the transaction ends. Not *ret_taken: there is no store yet, so nothing to lock. Then
- * a deployment may collide with another one, and is to be begun anew. In a schema that is trusted. */
+/* Waits for other deployments, until the transaction ends. Not *ret_taken: there is no store yet, so nothing
+ * to lock. Then a deployment may collide with another one, and is to be begun anew. In a schema that is
+ * trusted. */
 boxcar_status pg_deploy_take_turn(struct pg_store *pg, bool *ret_taken, boxcar_error *err);
 bool pg_deploy_has_collided(const boxcar_error *why);
 /* After the rollback of a deployment that did not get a lock in time: names the sessions that hold the lock
@@ -33,8 +35,8 @@ boxcar_status pg_repair(struct pg_store *pg, bool *functions, int *mended, boxca
 boxcar_status pg_repair_triggers(struct pg_store *pg, int *mended, boxcar_error *err);
 /* Refuses a schema that has objects of ours but does not know their version. */
 boxcar_status pg_check_empty(struct pg_store *pg, boxcar_error *err);
-/* When a store could not be asked for its version since something does not exist: names what is missing, if anything of
- * the store is there. Returns the status, which may be another one then. */
+/* When a store could not be asked for its version since something does not exist: names what is missing, if
+ * anything of the store is there. Returns the status, which may be another one then. */
 boxcar_status pg_explain_absence(struct pg_store *pg, boxcar_status status, boxcar_error *err);
 
 /* trust.c: refuses a schema in which code of another role could run, before anything in it is read. Then the

@@ -24,19 +24,23 @@ static boxcar_status check_rights(struct pg_store *pg, const PGresult *result, b
     const char *creators = PQgetisnull(result, 0, 3) ? NULL : pg_get_text(result, 0, 3).data;
 
     if (!pg_get_bool(result, 0, 2))
-        return error_set(err, BOXCAR_E_DENIED,
-                         "schema \"%s\" belongs to role %s, and this is role %s: deploy as %s, or use another schema",
-                         pg->schema, owner, role, owner);
+        return error_set(
+            err, BOXCAR_E_DENIED,
+            "schema \"%s\" belongs to role %s, and this is role %s: deploy as %s, or use another schema",
+            pg->schema, owner, role, owner);
     if (!PQgetisnull(result, 0, 5))
-        return error_set(err, BOXCAR_E_DENIED,
-                         "schema \"%s\" belongs to role %s, and code that role %s puts there could run with this superuser's "
-                         "rights: deploy as %s, or make a superuser its owner (alter schema ... owner to ...)",
-                         pg->schema, owner, pg_get_text(result, 0, 5).data, pg_get_text(result, 0, 5).data);
+        return error_set(
+            err, BOXCAR_E_DENIED,
+            "schema \"%s\" belongs to role %s, and code that role %s puts there could run with this "
+            "superuser's "
+            "rights: deploy as %s, or make a superuser its owner (alter schema ... owner to ...)",
+            pg->schema, owner, pg_get_text(result, 0, 5).data, pg_get_text(result, 0, 5).data);
     if (creators)
-        return error_set(err, BOXCAR_E_DENIED,
-                         "other roles may create in schema \"%s\", and what they create could run with its owner's "
-                         "rights: revoke create on schema \"%s\" from %s;",
-                         pg->schema, pg->schema, creators);
+        return error_set(
+            err, BOXCAR_E_DENIED,
+            "other roles may create in schema \"%s\", and what they create could run with its owner's "
+            "rights: revoke create on schema \"%s\" from %s;",
+            pg->schema, pg->schema, creators);
     return BOXCAR_OK;
 }
 
@@ -52,24 +56,26 @@ static boxcar_status check_objects(struct pg_store *pg, const PGresult *rights, 
         return status;
     buf_append_text(&text, "with ours(kind, name) as (values ");
     pg_objects_as_values(&text, &list);
-    buf_append_text(&text,
-                    "), n as (select oid from pg_namespace where nspname = :'schema') "
-                    "select format('%s belongs to role %I', o.what, pg_get_userbyid(o.owner)) from ("
-                    "select format('function %s', p.oid::regprocedure) as what, p.proowner as owner from pg_proc p "
-                    "join n on n.oid = p.pronamespace join ours on ours.kind = 'f' and ours.name = p.proname "
-                    "union all select format('relation %s', c.oid::regclass), c.relowner from pg_class c "
-                    "join n on n.oid = c.relnamespace join ours on ours.kind <> 'f' and ours.name = c.relname "
-                    "union all select format('type %s', t.oid::regtype), t.typowner from pg_type t "
-                    "join n on n.oid = t.typnamespace join ours on ours.kind <> 'f' and ours.name = t.typname) o "
-                    "where o.owner <> ");
+    buf_append_text(
+        &text,
+        "), n as (select oid from pg_namespace where nspname = :'schema') "
+        "select format('%s belongs to role %I', o.what, pg_get_userbyid(o.owner)) from ("
+        "select format('function %s', p.oid::regprocedure) as what, p.proowner as owner from pg_proc p "
+        "join n on n.oid = p.pronamespace join ours on ours.kind = 'f' and ours.name = p.proname "
+        "union all select format('relation %s', c.oid::regclass), c.relowner from pg_class c "
+        "join n on n.oid = c.relnamespace join ours on ours.kind <> 'f' and ours.name = c.relname "
+        "union all select format('type %s', t.oid::regtype), t.typowner from pg_type t "
+        "join n on n.oid = t.typnamespace join ours on ours.kind <> 'f' and ours.name = t.typname) o "
+        "where o.owner <> ");
     buf_append_format(&text, "%lld order by 1 limit 1", (long long)pg_get_int8(rights, 0, 4));
     status = text.failed ? error_no_memory(err) : pg_deploy_ask(pg, text.data, &stranger, err);
     if (status != BOXCAR_OK || !stranger)
         return status;
-    return error_set(err, BOXCAR_E_DENIED,
-                     "in schema \"%s\", which is role %s's, %s: if that is no part of Boxcar drop it, else make one role "
-                     "own both (alter schema ... owner to ...)",
-                     pg->schema, pg_get_text(rights, 0, 0).data, stranger);
+    return error_set(
+        err, BOXCAR_E_DENIED,
+        "in schema \"%s\", which is role %s's, %s: if that is no part of Boxcar drop it, else make one role "
+        "own both (alter schema ... owner to ...)",
+        pg->schema, pg_get_text(rights, 0, 0).data, stranger);
 }
 
 boxcar_status pg_trust_schema(struct pg_store *pg, boxcar_error *err) {

@@ -12,7 +12,8 @@
 #include "base/memory.h"
 #include "steps.h"
 
-/* How long a deployment waits for each lock: half as long as the server may be silent meanwhile (connection/wait.c). */
+/* How long a deployment waits for each lock: half as long as the server may be silent meanwhile
+ * (connection/wait.c). */
 #define LOCK_FACTOR 10
 
 int64_t pg_deploy_patience_ms(const struct pg_store *pg) { return pg->answer_ms * LOCK_FACTOR; }
@@ -26,10 +27,11 @@ boxcar_status pg_deploy_bound_waits(struct pg_store *pg, boxcar_error *err) {
 
 boxcar_status pg_deploy_take_turn(struct pg_store *pg, bool *ret_taken, boxcar_error *err) {
     AUTO_FREE char *found = NULL;
-    boxcar_status status = pg_deploy_ask(pg,
-                                         "select 'yes' from pg_class c join pg_namespace n on n.oid = c.relnamespace "
-                                         "where n.nspname = :'schema' and c.relname = 'store' and c.relkind = 'r'",
-                                         &found, err);
+    boxcar_status status =
+        pg_deploy_ask(pg,
+                      "select 'yes' from pg_class c join pg_namespace n on n.oid = c.relnamespace "
+                      "where n.nspname = :'schema' and c.relname = 'store' and c.relkind = 'r'",
+                      &found, err);
 
     if (status == BOXCAR_OK && found)
         status = pg_deploy_run(pg, "lock table :\"schema\".store in share update exclusive mode", err);
@@ -39,7 +41,8 @@ boxcar_status pg_deploy_take_turn(struct pg_store *pg, bool *ret_taken, boxcar_e
 }
 
 bool pg_deploy_has_collided(const boxcar_error *why) {
-    static const char *const STATES[] = {"42P06", "42P07", "42710", "42723", "23505"}; /* something exists already */
+    static const char *const STATES[] = {"42P06", "42P07", "42710", "42723",
+                                         "23505"}; /* something exists already */
 
     for (size_t i = 0; i < sizeof(STATES) / sizeof(STATES[0]); i++)
         if (strcmp(why->sqlstate, STATES[i]) == 0)
@@ -53,15 +56,18 @@ bool pg_deploy_has_collided(const boxcar_error *why) {
 static const char BLOCKERS[] =
     "select pg_catalog.string_agg(b.name, '; ' order by b.nr) from (select s.name, "
     "pg_catalog.row_number() over (order by s.has_turn desc, s.since) as nr from ("
-    "select pg_catalog.format('session %s (%s, role %s, %s)', l.pid, coalesce(nullif(a.application_name, ''), 'no name'), "
+    "select pg_catalog.format('session %s (%s, role %s, %s)', l.pid, coalesce(nullif(a.application_name, "
+    "''), 'no name'), "
     "coalesce(a.usename::pg_catalog.text, 'unknown'), coalesce(a.state, 'state unknown')) as name, "
     "pg_catalog.min(a.xact_start) as since, pg_catalog.bool_or(c.relname operator(pg_catalog.=) 'store' "
     "and l.mode operator(pg_catalog.=) 'ShareUpdateExclusiveLock') is true as has_turn "
-    "from pg_catalog.pg_locks l left join pg_catalog.pg_stat_activity a on a.pid operator(pg_catalog.=) l.pid "
+    "from pg_catalog.pg_locks l left join pg_catalog.pg_stat_activity a on a.pid operator(pg_catalog.=) "
+    "l.pid "
     "left join pg_catalog.pg_class c on c.oid operator(pg_catalog.=) l.relation "
     "left join pg_catalog.pg_namespace n on n.oid operator(pg_catalog.=) c.relnamespace "
     "where l.granted and l.locktype operator(pg_catalog.=) 'relation' and l.pid operator(pg_catalog.<>) "
-    "pg_catalog.pg_backend_pid() and l.database operator(pg_catalog.=) (select d.oid from pg_catalog.pg_database d "
+    "pg_catalog.pg_backend_pid() and l.database operator(pg_catalog.=) (select d.oid from "
+    "pg_catalog.pg_database d "
     "where d.datname operator(pg_catalog.=) pg_catalog.current_database()) "
     "and (n.nspname operator(pg_catalog.=) :'schema' "
     "or c.oid is null and l.mode operator(pg_catalog.=) 'AccessExclusiveLock') group by 1) s) b "
@@ -74,9 +80,10 @@ boxcar_status pg_deploy_name_blockers(struct pg_store *pg, boxcar_status status,
         return status;
     if (pg_deploy_ask(pg, BLOCKERS, &blockers, NULL) != BOXCAR_OK)
         blockers = NULL;
-    return error_set(err, BOXCAR_E_UNAVAILABLE,
-                     "schema \"%s\" was not deployed: a lock was not free within %lld s. In the way: %s. End that "
-                     "transaction, or wait for it if it is another deployment, then run `boxcar init` again",
-                     pg->schema, (long long)(pg_deploy_patience_ms(pg) / 1000),
-                     blockers ? blockers : "no session any more");
+    return error_set(
+        err, BOXCAR_E_UNAVAILABLE,
+        "schema \"%s\" was not deployed: a lock was not free within %lld s. In the way: %s. End that "
+        "transaction, or wait for it if it is another deployment, then run `boxcar init` again",
+        pg->schema, (long long)(pg_deploy_patience_ms(pg) / 1000),
+        blockers ? blockers : "no session any more");
 }

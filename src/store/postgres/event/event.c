@@ -3,10 +3,10 @@
 
 #include "base/error.h"
 #include "core/topic.h"
-#include "store/postgres/request/request.h"
 #include "store/postgres/connection/connection.h"
 #include "store/postgres/connection/error.h"
 #include "store/postgres/connection/query.h"
+#include "store/postgres/request/request.h"
 #include "store/postgres/statement/choice.h"
 #include "store/postgres/statement/params.h"
 #include "store/postgres/statement/rows.h"
@@ -95,8 +95,8 @@ static void read_event(const PGresult *r, int row, void *item) {
     event->causation_id = pg_get_text(r, row, 9);
 }
 
-static boxcar_status read_stream(struct boxcar_store *store, const boxcar_event_filter *filter, int64_t from_version,
-                                 struct event_rows **ret_list, boxcar_error *err) {
+static boxcar_status read_stream(struct boxcar_store *store, const boxcar_event_filter *filter,
+                                 int64_t from_version, struct event_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result;
     boxcar_status status;
@@ -159,8 +159,8 @@ static boxcar_status read_all(struct boxcar_store *store, const boxcar_event_fil
     return BOXCAR_OK;
 }
 
-boxcar_status pg_event_read(struct boxcar_store *store, const boxcar_event_filter *filter, int64_t from_version,
-                            struct event_rows **ret_list, boxcar_error *err) {
+boxcar_status pg_event_read(struct boxcar_store *store, const boxcar_event_filter *filter,
+                            int64_t from_version, struct event_rows **ret_list, boxcar_error *err) {
     return from_version == EVENTS_BY_POSITION ? read_all(store, filter, ret_list, err)
                                               : read_stream(store, filter, from_version, ret_list, err);
 }

@@ -128,7 +128,7 @@ static void read_join(const PGresult *r, int row, void *item) {
 }
 
 static boxcar_status find_join(struct boxcar_store *store, boxcar_join_id join_id,
-                           struct join_rows **ret_list, boxcar_error *err) {
+                               struct join_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     char text[BOXCAR_UUID_TEXT_SIZE];
     PGresult *result = NULL;
@@ -172,8 +172,8 @@ static bool is_cancelled(struct boxcar_store *store, boxcar_join_id join_id, str
     return ret_change->join.status == BOXCAR_JOIN_CANCELLED;
 }
 
-static boxcar_status cancel(struct boxcar_store *store, boxcar_join_id join_id, struct join_change *ret_change,
-                            boxcar_error *err) {
+static boxcar_status cancel(struct boxcar_store *store, boxcar_join_id join_id,
+                            struct join_change *ret_change, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
     boxcar_error why = BOXCAR_ERROR_INIT;
@@ -237,8 +237,8 @@ boxcar_status pg_evaluate_waits(struct boxcar_store *store, int64_t *ret_count, 
     return BOXCAR_OK;
 }
 
-boxcar_status pg_join_page(struct boxcar_store *store, const boxcar_join_filter *filter, boxcar_join_id join_id,
-                           struct join_rows **ret_list, boxcar_error *err) {
+boxcar_status pg_join_page(struct boxcar_store *store, const boxcar_join_filter *filter,
+                           boxcar_join_id join_id, struct join_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result = NULL;
     boxcar_status status;

@@ -4,8 +4,8 @@
 
 #include "store/postgres/state.h"
 
-/* Joins that the caller's own transaction had ended before this call, which are not told again: looked for before a call
- * that pg_log_ended() follows, and by a request. */
+/* Joins that the caller's own transaction had ended before this call, which are not told again: looked for
+ * before a call that pg_log_ended() follows, and by a request. */
 bool pg_shares_ends(const struct pg_store *pg);
 void pg_look_for_ends(struct pg_store *pg);
 void pg_forget_ends(struct pg_store *pg);
@@ -28,8 +28,8 @@ boxcar_status pg_join_end(struct boxcar_store *store, boxcar_join_id join_id, co
 boxcar_status pg_join_wait(struct boxcar_store *store, boxcar_join_id join_id,
                            const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
                            struct join_change *ret_change, boxcar_error *err);
-boxcar_status pg_join_page(struct boxcar_store *store, const boxcar_join_filter *filter, boxcar_join_id join_id,
-                           struct join_rows **ret_list, boxcar_error *err);
+boxcar_status pg_join_page(struct boxcar_store *store, const boxcar_join_filter *filter,
+                           boxcar_join_id join_id, struct join_rows **ret_list, boxcar_error *err);
 boxcar_status pg_join_members(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
                               int limit, struct join_member_rows **ret_list, boxcar_error *err);
 

@@ -101,8 +101,8 @@ static void read_attempt(const PGresult *r, int row, void *item) {
     attempt->error = pg_get_text(r, row, 5);
 }
 
-boxcar_status pg_attempts(struct boxcar_store *store, boxcar_work_id work_id,
-                          struct attempt_rows **ret_list, boxcar_error *err) {
+boxcar_status pg_attempts(struct boxcar_store *store, boxcar_work_id work_id, struct attempt_rows **ret_list,
+                          boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result;
     boxcar_status status;

@@ -18,9 +18,9 @@ struct exchange {
     bool claim[BOXES]; /* still to be done */
     struct claim_room room[BOXES];
     bool sends_claim[BOXES]; /* by this round: there is room */
-    bool unknown;      /* an earlier try may have taken effect */
+    bool unknown;            /* an earlier try may have taken effect */
     bool bury_expired[BOXES];
-    bool shares_ends; /* with earlier calls in the caller's transaction: those are looked for first */
+    bool shares_ends;       /* with earlier calls in the caller's transaction: those are looked for first */
     int losses;             /* answers to claims that did not arrive */
     int64_t numbers[BOXES]; /* of the claims; 0 = none: a rollback gives the messages back */
     int64_t stored_numbers[BOXES]; /* of the claims of what the request stores */

@@ -123,7 +123,7 @@ static void add_extras(struct pg_params *params, const struct new_messages *new,
 size_t pg_count_keys(const struct new_messages *new, bool unique) {
     size_t count = 0;
 
-    for (size_t i = 0; new->keys && i < new->count; i++)
+    for (size_t i = 0; new->keys &&i < new->count; i++)
         count += new->keys[i].unique == unique && !boxcar_uuid_is_none(new->keys[i].id.uuid);
     return count;
 }
@@ -441,7 +441,8 @@ void pg_params_for_settle(struct pg_params *params, const struct request *reques
     if (kind == BOXCAR_ABANDON || kind == BOXCAR_FAIL)
         add_errors(params, list);
     if (kind == BOXCAR_FAIL)
-        pg_params_int2(params, request->own[box].fail_reason ? request->own[box].fail_reason : BOXCAR_REASON_REJECTED);
+        pg_params_int2(params, request->own[box].fail_reason ? request->own[box].fail_reason
+                                                             : BOXCAR_REASON_REJECTED);
     if (kind == BOXCAR_RESOLVE)
         add_waits(params, request->own[box].waits, list.count);
     if (kind == BOXCAR_RENEW)

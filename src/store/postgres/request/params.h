@@ -2,9 +2,9 @@
 #ifndef BOXCAR_STORE_POSTGRES_REQUEST_PARAMS_H
 #define BOXCAR_STORE_POSTGRES_REQUEST_PARAMS_H
 
-#include "store/request.h"
 #include "store/postgres/state.h"
 #include "store/postgres/statement/params.h"
+#include "store/request.h"
 
 /* How many messages have a key, unique or not. */
 size_t pg_count_keys(const struct new_messages *messages, bool unique);

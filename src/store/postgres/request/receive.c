@@ -37,7 +37,8 @@ static boxcar_status receive(struct pg_store *pg, enum pg_statement statement, P
             PQclear(rest);
     if (kind == PGRES_PIPELINE_ABORTED)
         status = BOXCAR_E_STORE;
-    else if ((kind == PGRES_PIPELINE_SYNC) != (statement == SYNC) && (kind == PGRES_PIPELINE_SYNC || is_success(kind)))
+    else if ((kind == PGRES_PIPELINE_SYNC) != (statement == SYNC) &&
+             (kind == PGRES_PIPELINE_SYNC || is_success(kind)))
         status = pg_malformed(pg, "it ends in the wrong place", err);
     else if (is_success(kind))
         status = pg_check_answer(pg, statement, result, err);
@@ -62,14 +63,15 @@ static void receive_into(struct pg_store *pg, enum pg_statement statement, PGres
 
 /* An id made in this call can only have met itself, from a try whose answer was lost. */
 static bool is_own(const struct new_messages *new, size_t i, boxcar_message_id stored) {
-    return new->fresh_ids || (new->keys && new->keys[i].unique &&
-                              memcmp(stored.uuid.bytes, new->items[i].message_id.uuid.bytes, 16) == 0);
+    return new->fresh_ids || (new->keys &&new->keys[i].unique &&memcmp(
+                                  stored.uuid.bytes, new->items[i].message_id.uuid.bytes, 16) == 0);
 }
 
 /* Keys of the inbox are the caller's. So it is not known whether a message was stored by an earlier try whose
  * answer was lost, or by another program. It counts as a duplicate, like a message with an id of the
  * caller's. */
-static boxcar_status read_enqueued(struct exchange *x, boxcar_box box, const PGresult *result, boxcar_error *err) {
+static boxcar_status read_enqueued(struct exchange *x, boxcar_box box, const PGresult *result,
+                                   boxcar_error *err) {
     struct new_messages new = request_messages(x->request, box);
     boxcar_enqueued *enqueued = arena_alloc_array(&x->result->arena, new.count, sizeof(*enqueued));
 
@@ -95,7 +97,8 @@ static boxcar_status read_wait_outcomes(struct exchange *x, boxcar_box box, cons
     if (status != BOXCAR_OK)
         return status;
     if (numbers.count != count)
-        return error_set(err, BOXCAR_E_STORE, "the store answered for %zu of %zu waits", numbers.count, count);
+        return error_set(err, BOXCAR_E_STORE, "the store answered for %zu of %zu waits", numbers.count,
+                         count);
     outcomes = arena_alloc_array(&x->result->arena, count, sizeof(*outcomes));
     if (!outcomes)
         return error_no_memory(err);
@@ -165,13 +168,14 @@ static void receive_enqueued(struct exchange *x, boxcar_box box, boxcar_status *
     if (*status != BOXCAR_OK)
         return;
     if ((size_t)PQntuples(result) != count)
-        *status = error_set(err, BOXCAR_E_STORE, "the store answered for %d of %zu messages", PQntuples(result),
-                            count);
+        *status = error_set(err, BOXCAR_E_STORE, "the store answered for %d of %zu messages",
+                            PQntuples(result), count);
     else
         *status = read_enqueued(x, box, result, err);
 }
 
-static void receive_settlements(struct exchange *x, boxcar_box box, boxcar_status *status, boxcar_error *err) {
+static void receive_settlements(struct exchange *x, boxcar_box box, boxcar_status *status,
+                                boxcar_error *err) {
     for (int i = 0; i < BOXCAR_SETTLE_KINDS; i++) {
         boxcar_settle_kind kind = settle_kind_at(i);
         AUTO_RESULT PGresult *result = NULL;

@@ -7,7 +7,8 @@
  *
  * A connection that breaks while we wait leaves the outcome unknown. Repeating is safe: message ids
  * are chosen here, so an enqueue that did happen is found again; a settlement is fenced by its
- * lease, and what the first try did is looked up (PG_WAS_SETTLED); a lost claim is given back (claim/lost.c). */
+ * lease, and what the first try did is looked up (PG_WAS_SETTLED); a lost claim is given back (claim/lost.c).
+ */
 #include "request.h"
 
 #include <stdlib.h>
@@ -212,7 +213,8 @@ static void give_back_claimed(struct exchange *x) {
 
         if (part->claimed_count == 0 || !pg_is_connected(x->pg))
             continue;
-        pg_params_for_give_back(&params, x->request->base.owner, (boxcar_box)box, part->claimed, part->claimed_count);
+        pg_params_for_give_back(&params, x->request->base.owner, (boxcar_box)box, part->claimed,
+                                part->claimed_count);
         (void)pg_query(x->pg, PG_DEFER, &params, &result, NULL);
     }
 }
@@ -329,17 +331,17 @@ static bool is_unfinished(const struct exchange *x) {
     return x->settle || x->claim[BOXCAR_OUTBOX] || x->claim[BOXCAR_INBOX];
 }
 
-boxcar_status pg_process(struct boxcar_store *store, const struct request *request,
-                         struct result *ret_result, boxcar_error *err) {
+boxcar_status pg_process(struct boxcar_store *store, const struct request *request, struct result *ret_result,
+                         boxcar_error *err) {
     struct result result = {.arena = ARENA_INIT};
-    struct exchange x = {.pg = pg_store_of(store),
-                         .request = request,
-                         .result = &result,
-                         .settle = has_first_part(request),
-                         .claim = {request->parts[BOXCAR_OUTBOX].claim_size > 0,
-                                   request->parts[BOXCAR_INBOX].claim_size > 0},
-                         .unknown = request->base.sent_before,
-                         .began_ms = clock_ms()};
+    struct exchange x = {
+        .pg = pg_store_of(store),
+        .request = request,
+        .result = &result,
+        .settle = has_first_part(request),
+        .claim = {request->parts[BOXCAR_OUTBOX].claim_size > 0, request->parts[BOXCAR_INBOX].claim_size > 0},
+        .unknown = request->base.sent_before,
+        .began_ms = clock_ms()};
     boxcar_error why = BOXCAR_ERROR_INIT;
     boxcar_status status = pg_ready(x.pg, &why);
 

@@ -59,8 +59,8 @@ static bool may_end_joins(const boxcar_request_part *part) {
 }
 
 bool pg_exchange_asks_for_ends(const struct exchange *x) {
-    return store_logs(&x->pg->base, BOXCAR_LOG_INFO) &&
-           (may_end_joins(&x->request->parts[BOXCAR_OUTBOX]) || may_end_joins(&x->request->parts[BOXCAR_INBOX]));
+    return store_logs(&x->pg->base, BOXCAR_LOG_INFO) && (may_end_joins(&x->request->parts[BOXCAR_OUTBOX]) ||
+                                                         may_end_joins(&x->request->parts[BOXCAR_INBOX]));
 }
 
 static int64_t bytes_of_new(boxcar_new_message_list messages) {
@@ -334,9 +334,11 @@ static boxcar_status send_first(struct exchange *x, boxcar_error *err) {
     return status == BOXCAR_OK ? send_sync(x->pg, err) : status;
 }
 
-/* A claim is a transaction by itself, which its sync ends. In most sessions that is READ COMMITTED, and to say so would
- * be two statements more. */
-bool pg_exchange_begins_claims(const struct exchange *x) { return !pg_is_joined(x->pg) && x->pg->begins_claims; }
+/* A claim is a transaction by itself, which its sync ends. In most sessions that is READ COMMITTED, and to
+ * say so would be two statements more. */
+bool pg_exchange_begins_claims(const struct exchange *x) {
+    return !pg_is_joined(x->pg) && x->pg->begins_claims;
+}
 
 /* A suspect comes alone: not where the request's own messages may come too, or have come. */
 static bool takes_suspects(const struct exchange *x, boxcar_box box) {

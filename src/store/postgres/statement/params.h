@@ -57,9 +57,9 @@ struct buf *pg_params_array_begin(struct pg_params *params, enum pg_type array_t
 void pg_array_bool(struct buf *array, bool value);
 void pg_array_int4(struct buf *array, int value); /* 0 = null */
 void pg_array_int8(struct buf *array, int64_t value);
-void pg_array_text(struct buf *array, boxcar_str text); /* absent = null */
+void pg_array_text(struct buf *array, boxcar_str text);        /* absent = null */
 void pg_array_uuid(struct buf *array, const uint8_t uuid[16]); /* nil = null */
-void pg_array_time(struct buf *array, boxcar_time time); /* BOXCAR_TIME_NONE = null */
+void pg_array_time(struct buf *array, boxcar_time time);       /* BOXCAR_TIME_NONE = null */
 
 bool pg_params_failed(const struct pg_params *params);
 void pg_params_release(struct pg_params *params);

@@ -28,10 +28,11 @@ bool pg_attach_result(struct arena *arena, PGresult *result);
 /* All rows as an array in the arena, which takes the result over too; NULL = no memory. */
 typedef void pg_read_fn(const PGresult *result, int row, void *item);
 void *pg_read_rows(PGresult *result, struct arena *arena, size_t item_size, pg_read_fn *read);
-/* All rows as one of the lists of store/store.h, which begin all alike (struct pg_list). It takes the result over, also on
- * failure. */
-#define PG_INTO_LIST(result, read, ret_list, err) \
-    pg_rows_into_list((result), (read), sizeof(**(ret_list)), sizeof(*(*(ret_list))->items), (ret_list), (err))
+/* All rows as one of the lists of store/store.h, which begin all alike (struct pg_list). It takes the result
+ * over, also on failure. */
+#define PG_INTO_LIST(result, read, ret_list, err)                                                            \
+    pg_rows_into_list((result), (read), sizeof(**(ret_list)), sizeof(*(*(ret_list))->items), (ret_list),     \
+                      (err))
 boxcar_status pg_rows_into_list(PGresult *result, pg_read_fn *read, size_t list_size, size_t item_size,
                                 void *ret_list, boxcar_error *err);
 /* The same with rows of _item. */

@@ -1,5 +1,6 @@
-/* What each answer must look like, checked before anything of it is read. The functions in rows.c take fields as they
- * are: a server, a proxy or a function that is not ours must not make them read past a field's end. */
+/* What each answer must look like, checked before anything of it is read. The functions in rows.c take fields
+ * as they are: a server, a proxy or a function that is not ours must not make them read past a field's end.
+ */
 #include "shape.h"
 
 #include <endian.h>
@@ -11,10 +12,10 @@
 #include "params.h"
 #include "rows.h"
 
-/* A shape: how many rows (1, or * = any number), then a letter for each column. All fields are binary. Numbers, times
- * and ids may be null, which reads as 0 or none.
- *   l int8   i int4   s int2   b bool   f float8 (finite)   T timestamptz   u uuid   L int8[]   U uuid[]   v void
- *   t text   n text or null   B a box (int2)   R a reason (int2)   M a member's status (int4) */
+/* A shape: how many rows (1, or * = any number), then a letter for each column. All fields are binary.
+ * Numbers, times and ids may be null, which reads as 0 or none. l int8   i int4   s int2   b bool   f float8
+ * (finite)   T timestamptz   u uuid   L int8[]   U uuid[]   v void t text   n text or null   B a box (int2)
+ * R a reason (int2)   M a member's status (int4) */
 #define COMMAND "" /* no rows at all */
 #define NOTHING "1v"
 #define COUNT "1l"
@@ -121,9 +122,9 @@ static const char *const SHAPES[PG_STATEMENTS] = {
 static const struct kind {
     char letter;
     Oid type;
-    int len;              /* -1 = any */
-    int64_t least, most;  /* of a small number, when most > 0 */
-    bool is_required;     /* not null */
+    int len;             /* -1 = any */
+    int64_t least, most; /* of a small number, when most > 0 */
+    bool is_required;    /* not null */
 } KINDS[] = {
     {.letter = 'l', .type = PG_INT8, .len = 8},
     {.letter = 'i', .type = PG_INT4, .len = 4},
@@ -157,8 +158,8 @@ static uint32_t get_u32(const char *bytes) {
     return be32toh(value);
 }
 
-/* Dimensions, flags, element type; then size and lower bound; then the elements, each behind its length. One dimension,
- * no nulls. */
+/* Dimensions, flags, element type; then size and lower bound; then the elements, each behind its length. One
+ * dimension, no nulls. */
 static bool is_array(const char *bytes, size_t len, Oid element, size_t element_len) {
     size_t count;
 
@@ -177,8 +178,8 @@ static bool is_array(const char *bytes, size_t len, Oid element, size_t element_
     return true;
 }
 
-/* A server whose database has no encoding (SQL_ASCII) keeps and says any bytes: its texts are its users' matter, and one of
- * them must not stop every claim. */
+/* A server whose database has no encoding (SQL_ASCII) keeps and says any bytes: its texts are its users'
+ * matter, and one of them must not stop every claim. */
 static bool may_be_no_utf8(const PGconn *conn) {
     const char *encoding = conn ? PQparameterStatus(conn, "server_encoding") : NULL;
 
@@ -193,7 +194,8 @@ static const char *judge_text(const PGconn *conn, boxcar_str text) {
 }
 
 /* What is wrong with a value that has the right length; NULL = nothing. */
-static const char *judge_value(const PGconn *conn, const struct kind *kind, const PGresult *result, int row, int column) {
+static const char *judge_value(const PGconn *conn, const struct kind *kind, const PGresult *result, int row,
+                               int column) {
     const char *bytes = PQgetvalue(result, row, column);
     size_t len = (size_t)PQgetlength(result, row, column);
     int64_t number = 0;
@@ -214,7 +216,8 @@ static const char *judge_value(const PGconn *conn, const struct kind *kind, cons
     return NULL;
 }
 
-static const char *judge_field(const PGconn *conn, const struct kind *kind, const PGresult *result, int row, int column) {
+static const char *judge_field(const PGconn *conn, const struct kind *kind, const PGresult *result, int row,
+                               int column) {
     if (PQgetisnull(result, row, column))
         return kind->is_required ? "is missing" : NULL;
     if (kind->len >= 0 && PQgetlength(result, row, column) != kind->len)
@@ -228,8 +231,8 @@ static const char *judge_column(const struct kind *kind, const PGresult *result,
     return PQftype(result, column) == kind->type ? NULL : "has a wrong type";
 }
 
-static boxcar_status complain(struct pg_store *pg, enum pg_statement statement, int row, int column, const char *why,
-                              boxcar_error *err) {
+static boxcar_status complain(struct pg_store *pg, enum pg_statement statement, int row, int column,
+                              const char *why, boxcar_error *err) {
     pg->malformed = true;
     return error_set(err, BOXCAR_E_STORE,
                      "the server's answer is malformed: statement %d, row %d, column %d %s: check that this "

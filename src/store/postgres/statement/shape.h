@@ -5,7 +5,8 @@
 #include "store/postgres/state.h"
 
 /* A statement's answer has the columns and rows that the functions of rows.h read, each field of its type and
- * length. Else BOXCAR_E_STORE; the connection is given up, and whether the statement took effect is not known. */
+ * length. Else BOXCAR_E_STORE; the connection is given up, and whether the statement took effect is not
+ * known. */
 boxcar_status pg_check_answer(struct pg_store *pg, enum pg_statement statement, const PGresult *result,
                               boxcar_error *err);
 /* The same for what no shape says. */

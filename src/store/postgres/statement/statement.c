@@ -27,14 +27,15 @@
 /* CLAIMED: the columns of a claim in the order in which pg_read_claimed() reads them. */
 #define CLAIMED                                                                                              \
     "work_id, epoch, message_id, topic, payload, created_at, due_at, available_at, expires_at, "             \
-    "stream, correlation_id, headers::pg_catalog.text, retry_count, crash_count, max_attempts, last_error, "            \
+    "stream, correlation_id, headers::pg_catalog.text, retry_count, crash_count, max_attempts, last_error, " \
     "owner, locked_until, source, external_id, stages, causation_id, event_type, metadata::pg_catalog.text"
 
 /* ITEM: the columns of _item in the order in which pg_read_item() reads them. */
 #define ITEM                                                                                                 \
     "work_id, message_id, box, topic, payload, status, created_at, due_at, available_at, expires_at, "       \
-    "stream, correlation_id, headers::pg_catalog.text, retry_count, crash_count, max_attempts, last_error, owner, "     \
-    "epoch, locked_until, processed_at, processed_by, reason, died_at, source, external_id, "                   \
+    "stream, correlation_id, headers::pg_catalog.text, retry_count, crash_count, max_attempts, last_error, " \
+    "owner, "                                                                                                \
+    "epoch, locked_until, processed_at, processed_by, reason, died_at, source, external_id, "                \
     "causation_id, event_type, metadata::pg_catalog.text, stages"
 
 /* What pg_read_join_counts() reads, and a change of a join. */
@@ -42,12 +43,14 @@
 #define JOIN "join_id, " JOIN_COUNTS ", grouping_key, created_at, last_updated_at, deadline, metadata"
 #define JOIN_CHANGE "counted, ended, " JOIN_COUNTS
 
-#define EVENT "event_id, stream, version, position, type, payload, headers::pg_catalog.text, correlation_id, created_at, " \
+#define EVENT                                                                                                \
+    "event_id, stream, version, position, type, payload, headers::pg_catalog.text, correlation_id, "         \
+    "created_at, "                                                                                           \
     "causation_id"
 
 /* What pg_diagnose() executes; PG_DOCTOR_FUNCTIONS of them. */
 #define DOCTOR_FUNCTIONS                                                                                     \
-    "'_stats', '_checkup', '_live_hosts', '_live_patterns', '_ready_topics', '_snapshot_holders', "           \
+    "'_stats', '_checkup', '_live_hosts', '_live_patterns', '_ready_topics', '_snapshot_holders', "          \
     "'_table_health', '_claim_blockers', '_stream_holders', '_upkeep'"
 
 static const char *const STATEMENTS[PG_STATEMENTS] = {
@@ -188,7 +191,8 @@ static const char *const STATEMENTS[PG_STATEMENTS] = {
         "and case when a.grantee " IS " 0 then true when a.grantee " IS " n.nspowner then false "
         "else not pg_catalog.pg_has_role(a.grantee, n.owner, 'member') end), n.owner::pg_catalog.int8, "
         "(select pg_catalog.quote_ident(r.rolname::pg_catalog.text) from pg_catalog.pg_roles r "
-        "where r.rolcanlogin and not r.rolsuper and pg_catalog.pg_has_role(r.oid, n.owner, 'member') and exists ("
+        "where r.rolcanlogin and not r.rolsuper and pg_catalog.pg_has_role(r.oid, n.owner, 'member') and "
+        "exists ("
         "select from pg_catalog.pg_roles s where s.rolsuper and s.rolname " IS " session_user) "
         "order by r.oid operator(pg_catalog.<>) n.owner, r.rolname limit 1) "
         "from (select n.nspowner, n.nspacl, case when o.rolname " IS " 'pg_database_owner' then d.datdba "
@@ -246,9 +250,7 @@ static bool starts_with(const char *text, const char *token) {
 
 /* Appends what a word after a colon stands for; false = it is none of ours. */
 static bool append_word(struct buf *out, const char *word, size_t len) {
-    static const struct {
-        const char *name, *text;
-    } WORDS[] = {{"hot", HOT}, {"pinned", PINNED}};
+    static const struct { const char *name, *text; } WORDS[] = {{"hot", HOT}, {"pinned", PINNED}};
 
     for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++)
         if (strlen(WORDS[i].name) == len && strncmp(WORDS[i].name, word, len) == 0) {

@@ -30,8 +30,8 @@ static void read_stream(const PGresult *r, int row, void *item) {
     stream->halted_by.value = pg_get_int8(r, row, 10);
 }
 
-boxcar_status pg_stream_page(struct boxcar_store *store, const boxcar_stream_filter *filter, boxcar_str stream,
-                             struct stream_rows **ret_list, boxcar_error *err) {
+boxcar_status pg_stream_page(struct boxcar_store *store, const boxcar_stream_filter *filter,
+                             boxcar_str stream, struct stream_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result = NULL;
     boxcar_status status;
@@ -136,12 +136,13 @@ static boxcar_status remove_rule(struct boxcar_store *store, boxcar_str pattern,
     pg_params_null(&params, PG_BOOL);
     status = pg_query_telling(pg_store_of(store), PG_STREAM_RULE, &params, &result, &repeated, err);
     if (status == BOXCAR_OK && !pg_get_bool(result, 0, 0) && !repeated)
-        status = error_set(err, BOXCAR_E_NOT_FOUND, "there is no rule for \"%.*s\"", (int)pattern.len, pattern.data);
+        status = error_set(err, BOXCAR_E_NOT_FOUND, "there is no rule for \"%.*s\"", (int)pattern.len,
+                           pattern.data);
     return status;
 }
 
-boxcar_status pg_stream_rule_write(struct boxcar_store *store, boxcar_str pattern, boxcar_stream_policy policy,
-                                   boxcar_error *err) {
+boxcar_status pg_stream_rule_write(struct boxcar_store *store, boxcar_str pattern,
+                                   boxcar_stream_policy policy, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
 

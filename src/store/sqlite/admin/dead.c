@@ -129,8 +129,8 @@ static boxcar_status choose_by_ref(struct sqlite_store *store, const struct mess
     return BOXCAR_OK;
 }
 
-static boxcar_status choose(struct sqlite_store *store, const struct message_choice *choice, int64_t **ret_ids,
-                            size_t *ret_count, boxcar_error *err) {
+static boxcar_status choose(struct sqlite_store *store, const struct message_choice *choice,
+                            int64_t **ret_ids, size_t *ret_count, boxcar_error *err) {
     struct topic_range range;
     boxcar_status status = sqlite_topic_range(store, choice->dead->topic, &range, err);
 
@@ -291,7 +291,8 @@ static boxcar_status act(struct sqlite_store *store, void *context, boxcar_error
     boxcar_status status = choose(store, acting->choice, &ids, &count, err);
 
     acting->counted = 0;
-    acting->change = (struct message_change){.oldest = {status == BOXCAR_OK && count > 0 ? ids[count - 1] : 0}};
+    acting->change =
+        (struct message_change){.oldest = {status == BOXCAR_OK && count > 0 ? ids[count - 1] : 0}};
     for (size_t i = 0; status == BOXCAR_OK && i < count; i++)
         status = act_on(store, acting, ids[i], err);
     return status;
@@ -374,8 +375,7 @@ static boxcar_status cancel(struct sqlite_store *store, void *context, boxcar_er
     if (status != BOXCAR_OK)
         return status;
     if (!found)
-        return error_set(err, BOXCAR_E_NOT_FOUND, "there is no such message in the %s",
-                         boxcar_box_name(box));
+        return error_set(err, BOXCAR_E_NOT_FOUND, "there is no such message in the %s", boxcar_box_name(box));
     acting->change = (struct message_change){.count = 1};
     return cancel_at(store, box, work_id, &place, err);
 }
@@ -383,8 +383,8 @@ static boxcar_status cancel(struct sqlite_store *store, void *context, boxcar_er
 /* ---- the seam ---- */
 
 boxcar_status sqlite_message_change(struct boxcar_store *store, const struct message_choice *choice,
-                                    enum message_action action, boxcar_str note, struct message_change *ret_change,
-                                    boxcar_error *err) {
+                                    enum message_action action, boxcar_str note,
+                                    struct message_change *ret_change, boxcar_error *err) {
     struct acting acting = {.choice = choice, .action = action, .note = note};
     sqlite_work_fn work = action == MESSAGE_CANCEL ? cancel : act;
     boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_WRITE, work, &acting, err);

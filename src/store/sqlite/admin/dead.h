@@ -5,8 +5,8 @@
 #include "store/sqlite/state.h"
 
 boxcar_status sqlite_message_change(struct boxcar_store *store, const struct message_choice *choice,
-                                    enum message_action action, boxcar_str note, struct message_change *ret_change,
-                                    boxcar_error *err);
+                                    enum message_action action, boxcar_str note,
+                                    struct message_change *ret_change, boxcar_error *err);
 /* A page of dead letters. */
 boxcar_status sqlite_dead_list(struct sqlite_store *store, const struct message_choice *choice,
                                struct message_rows *list, boxcar_error *err);

@@ -135,8 +135,8 @@ static void check_wal(const char *path, struct findings *findings) {
                      CHECKUP_BYTES(size));
         return;
     }
-    sqlite_report_reader(path, size, size > WAL_PROBLEM_BYTES ? BOXCAR_SEVERITY_PROBLEM : BOXCAR_SEVERITY_WARNING,
-                         findings);
+    sqlite_report_reader(
+        path, size, size > WAL_PROBLEM_BYTES ? BOXCAR_SEVERITY_PROBLEM : BOXCAR_SEVERITY_WARNING, findings);
 }
 
 static boxcar_status check_bloat(struct sqlite_store *store, struct findings *findings, boxcar_error *err) {
@@ -173,8 +173,8 @@ static void check_disk(const char *path, struct findings *findings) {
 
 /* ---- the tables ---- */
 
-static boxcar_status check_schema(struct sqlite_store *store, sqlite3 *model, struct findings *findings, bool *ret_whole,
-                                  boxcar_error *err) {
+static boxcar_status check_schema(struct sqlite_store *store, sqlite3 *model, struct findings *findings,
+                                  bool *ret_whole, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_SCHEMA_READ);
     bool found = false;
     boxcar_status status = query_step(&query, &found, err);
@@ -319,8 +319,8 @@ static boxcar_status gather_facts(struct sqlite_store *store, struct diagnosing 
     if (status == BOXCAR_OK)
         status = sqlite_stream_count_halted(store, diagnosing->box, CHECKUP_COUNT_MAX, &facts->halted, err);
     if (status == BOXCAR_OK)
-        status = sqlite_stream_count_violations(store, (int)diagnosing->box, CHECKUP_COUNT_MAX, &facts->violations,
-                                                err);
+        status = sqlite_stream_count_violations(store, (int)diagnosing->box, CHECKUP_COUNT_MAX,
+                                                &facts->violations, err);
     if (status == BOXCAR_OK)
         status = sqlite_upkeep_look(store, &facts->upkeep, err);
     if (status == BOXCAR_OK)

@@ -13,6 +13,7 @@ boxcar_status sqlite_check_rows(struct sqlite_store *store, struct findings *fin
  * memory. */
 void sqlite_check_turn(struct sqlite_store *store, const char *path, struct findings *findings);
 /* Reports that the WAL has grown to this size, and which other process keeps it from starting over. */
-void sqlite_report_reader(const char *path, int64_t wal_bytes, boxcar_severity severity, struct findings *findings);
+void sqlite_report_reader(const char *path, int64_t wal_bytes, boxcar_severity severity,
+                          struct findings *findings);
 
 #endif

@@ -1,6 +1,7 @@
-/* Rows that Boxcar did not write: a value of another type than its column's, or a text that is not UTF-8, left by a hand or by
- * a broken disk. SQLite's tables take any type in any column, and any bytes in a text. Readers get along with such a row as
- * well as they can; here it is named. The newest rows of each table are looked at, as many as keep the doctor's costs bounded. */
+/* Rows that Boxcar did not write: a value of another type than its column's, or a text that is not UTF-8,
+ * left by a hand or by a broken disk. SQLite's tables take any type in any column, and any bytes in a text.
+ * Readers get along with such a row as well as they can; here it is named. The newest rows of each table are
+ * looked at, as many as keep the doctor's costs bounded. */
 #include <stdio.h>
 
 #include "base/error.h"
@@ -13,15 +14,16 @@
 #define TEXT_MAX (INT64_C(64) << 20) /* bytes of texts, of each table */
 
 /* What names a row: "work_id 7". */
-#define KEY                                                                                                          \
-    "(select group_concat('''' || k.name || ' '' || substr(quote(' || k.name || '), 1, 80)', ' || '', '' || ') " \
+#define KEY                                                                                                  \
+    "(select group_concat('''' || k.name || ' '' || substr(quote(' || k.name || '), 1, 80)', ' || '', '' "   \
+    "|| ') "                                                                                                 \
     "from pragma_table_info(m.name) k where k.pk > 0)"
-#define NEWEST_FIRST                                                                                     \
-    "' order by ' || (select group_concat(k.name || ' desc', ', ') from pragma_table_info(m.name) k " \
+#define NEWEST_FIRST                                                                                         \
+    "' order by ' || (select group_concat(k.name || ' desc', ', ') from pragma_table_info(m.name) k "        \
     "where k.pk > 0) || ' limit " ROWS_MAX "'"
 
-/* Yields, for each table of Boxcar's, the statement that looks at the types in it, and the one that reads its texts (null if
- * it has none). Blobs are ids, and have 16 bytes. */
+/* Yields, for each table of Boxcar's, the statement that looks at the types in it, and the one that reads its
+ * texts (null if it has none). Blobs are ids, and have 16 bytes. */
 static const char STATEMENTS[] =
     "select m.name, 'select count(*), min(k), min(c) from (select ' || " KEY " || ' as k, case ' || "
     "    (select group_concat('when typeof(' || c.name || ') not in (''' || "
@@ -40,8 +42,8 @@ struct damage_list {
     bool found;
 };
 
-static void report(struct damage_list *list, const char *table, int64_t count, const char *key, const char *what,
-                   const char *how) {
+static void report(struct damage_list *list, const char *table, int64_t count, const char *key,
+                   const char *what, const char *how) {
     char name[200];
 
     snprintf(name, sizeof(name), "%s", key != NULL ? key : "?");
@@ -50,7 +52,8 @@ static void report(struct damage_list *list, const char *table, int64_t count, c
     findings_add(list->findings, "rows", BOXCAR_SEVERITY_PROBLEM,
                  "%s: %lld of its rows are damaged, the first is %s: %s%s", table, (long long)count, name,
                  what != NULL ? what : "?", how);
-    findings_remedy(list->findings, "stop the workers, then correct or delete the row with the sqlite3 program");
+    findings_remedy(list->findings,
+                    "stop the workers, then correct or delete the row with the sqlite3 program");
 }
 
 static boxcar_status judge_types(struct sqlite_store *store, const char *table, const char *sql,
@@ -118,8 +121,8 @@ static boxcar_status judge_texts(struct sqlite_store *store, const char *table, 
     return BOXCAR_OK;
 }
 
-static boxcar_status judge_table(struct sqlite_store *store, sqlite3_stmt *statements, struct damage_list *list,
-                                 boxcar_error *err) {
+static boxcar_status judge_table(struct sqlite_store *store, sqlite3_stmt *statements,
+                                 struct damage_list *list, boxcar_error *err) {
     const char *table = (const char *)sqlite3_column_text(statements, 0);
     const char *types = (const char *)sqlite3_column_text(statements, 1);
     const char *texts = (const char *)sqlite3_column_text(statements, 2);

@@ -13,12 +13,12 @@
 #include "store/sqlite/connection/transaction.h"
 
 #define CHECK "claim"
-#define PATIENCE_MS 2000 /* as long as a worker waits */
-#define READING_SECONDS 1 /* a shorter read holds nothing up */
-#define WAL_WRITE_BYTE INT64_C(120)         /* of the -shm file */
-#define WAL_READ_FIRST INT64_C(123)         /* one of these bytes: a process reads */
+#define PATIENCE_MS 2000            /* as long as a worker waits */
+#define READING_SECONDS 1           /* a shorter read holds nothing up */
+#define WAL_WRITE_BYTE INT64_C(120) /* of the -shm file */
+#define WAL_READ_FIRST INT64_C(123) /* one of these bytes: a process reads */
 #define WAL_READ_LAST INT64_C(127)
-#define RESERVED_BYTE INT64_C(0x40000001)   /* of the file itself, in the other journal modes */
+#define RESERVED_BYTE INT64_C(0x40000001) /* of the file itself, in the other journal modes */
 
 struct holder {
     int pid; /* 0 = unknown */
@@ -38,10 +38,11 @@ static bool holds(const char *line, ino_t inode, const struct wanted *wanted, in
     int64_t from;
     int pid;
 
-    if (sscanf(line, "%*d: %15s %*s %7s %d %*x:%*x:%" SCNu64 " %" SCNd64, kind, mode, &pid, &its_inode, &from) != 5)
+    if (sscanf(line, "%*d: %15s %*s %7s %d %*x:%*x:%" SCNu64 " %" SCNd64, kind, mode, &pid, &its_inode,
+               &from) != 5)
         return false;
-    if (strcmp(mode, wanted->mode) != 0 || its_inode != (uint64_t)inode || from < wanted->first || from > wanted->last ||
-        pid <= 0 || pid == wanted->except)
+    if (strcmp(mode, wanted->mode) != 0 || its_inode != (uint64_t)inode || from < wanted->first ||
+        from > wanted->last || pid <= 0 || pid == wanted->except)
         return false;
     *ret_pid = pid;
     return true;
@@ -98,7 +99,8 @@ static void report_holder(struct findings *findings, const char *path) {
                      "a process holds the write lock of the file for more than %d s: "
                      "no other can enqueue, claim or ack",
                      PATIENCE_MS / 1000);
-        findings_remedy(findings, "find the program that has the file open (fuser -v %s) and end its transaction", path);
+        findings_remedy(
+            findings, "find the program that has the file open (fuser -v %s) and end its transaction", path);
         return;
     }
     findings_add(findings, CHECK, BOXCAR_SEVERITY_PROBLEM,
@@ -143,17 +145,20 @@ static struct holder find_reader(const char *path) {
     return holder;
 }
 
-void sqlite_report_reader(const char *path, int64_t wal_bytes, boxcar_severity severity, struct findings *findings) {
+void sqlite_report_reader(const char *path, int64_t wal_bytes, boxcar_severity severity,
+                          struct findings *findings) {
     struct holder holder = find_reader(path);
 
     if (holder.pid == 0) {
         findings_add(findings, "held_snapshot", severity,
                      "the WAL has grown to %s: a process keeps a read transaction open",
                      CHECKUP_BYTES(wal_bytes));
-        findings_remedy(findings, "find the program that has the file open (fuser -v %s) and end its transaction", path);
+        findings_remedy(
+            findings, "find the program that has the file open (fuser -v %s) and end its transaction", path);
         return;
     }
-    findings_add(findings, "held_snapshot", severity, "the WAL has grown to %s: process %d (%s) keeps a read transaction open",
+    findings_add(findings, "held_snapshot", severity,
+                 "the WAL has grown to %s: process %d (%s) keeps a read transaction open",
                  CHECKUP_BYTES(wal_bytes), holder.pid, holder.command);
     findings_remedy(findings, "end its transaction, or the process: kill %d", holder.pid);
 }

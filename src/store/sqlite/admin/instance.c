@@ -1,6 +1,6 @@
-/* Instances that say that they live: a row for each box, written again and again. Claims prefer the streams of a
- * worker's own partitions; one that was silent for long, in both boxes and in every way, is taken for gone, and what
- * it had leased for lost. */
+/* Instances that say that they live: a row for each box, written again and again. Claims prefer the streams
+ * of a worker's own partitions; one that was silent for long, in both boxes and in every way, is taken for
+ * gone, and what it had leased for lost. */
 #include "instance.h"
 
 #include <jansson.h>
@@ -64,7 +64,8 @@ static boxcar_status write_row(struct sqlite_store *store, const struct instance
 }
 
 /* A heartbeat that names no box: in those where the owner is known, else in both. */
-static boxcar_status write_boxless(struct sqlite_store *store, const struct instance *instance, boxcar_error *err) {
+static boxcar_status write_boxless(struct sqlite_store *store, const struct instance *instance,
+                                   boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_INSTANCE_TOUCH);
     struct instance written = *instance;
     bool known = false;
@@ -123,8 +124,8 @@ static boxcar_status holds_leases(struct sqlite_store *store, boxcar_owner owner
     return query_step(&query, ret_holds, err);
 }
 
-/* A claim that finds nothing writes nothing, because every commit wakes all that sleep: it is noted only when the
- * owner has leases to lose, or when no heartbeat has come for a while. */
+/* A claim that finds nothing writes nothing, because every commit wakes all that sleep: it is noted only when
+ * the owner has leases to lose, or when no heartbeat has come for a while. */
 static boxcar_status is_worth_noting(struct sqlite_store *store, boxcar_owner owner, boxcar_time seen_at,
                                      enum sign_kind kind, bool *ret_worth, boxcar_error *err) {
     boxcar_status status = sqlite_settings_load(store, err);
@@ -247,9 +248,10 @@ static boxcar_status read_instance(struct sqlite_store *store, struct query *que
     return query_copy_text(query, 1, arena, &ret_instance->host, err);
 }
 
-static boxcar_status add_instance(struct sqlite_store *store, struct query *query,
-                                  struct instance_rows *list, size_t *capacity, boxcar_error *err) {
-    boxcar_instance *items = arena_make_room(&list->arena, list->items, list->count, capacity, sizeof(*items));
+static boxcar_status add_instance(struct sqlite_store *store, struct query *query, struct instance_rows *list,
+                                  size_t *capacity, boxcar_error *err) {
+    boxcar_instance *items =
+        arena_make_room(&list->arena, list->items, list->count, capacity, sizeof(*items));
     if (items == NULL)
         return error_no_memory(err);
     list->items = items;

@@ -12,11 +12,14 @@ boxcar_status sqlite_instance_write(struct sqlite_store *store, const struct ins
 boxcar_status sqlite_instance_delete(struct sqlite_store *store, boxcar_owner owner, boxcar_error *err);
 /* A call names the owner: if it is registered, that is noted in both boxes, at these intervals. */
 #define SQLITE_SIGN_US (INT64_C(500) * 1000)
-enum sign_kind { SIGN_WITH_WORK, SIGN_IN_VAIN }; /* the transaction writes anyway; a claim that found nothing */
+enum sign_kind {
+    SIGN_WITH_WORK,
+    SIGN_IN_VAIN
+}; /* the transaction writes anyway; a claim that found nothing */
 boxcar_status sqlite_instance_sign(struct sqlite_store *store, boxcar_owner owner, enum sign_kind kind,
                                    boxcar_error *err);
-/* Removes one of those that were silent for this long (0 = the setting), with at most `limit` of its leases: as if
- * they had expired. *ret_more: there may be others. */
+/* Removes one of those that were silent for this long (0 = the setting), with at most `limit` of its leases:
+ * as if they had expired. *ret_more: there may be others. */
 boxcar_status sqlite_instance_remove_silent(struct sqlite_store *store, int64_t threshold_ms, int limit,
                                             int64_t *ret_released, bool *ret_more, boxcar_error *err);
 boxcar_status sqlite_is_drained(struct boxcar_store *store, boxcar_box box, const boxcar_str *topics,

@@ -154,7 +154,8 @@ static boxcar_status sweep_keys_step(struct sqlite_store *store, int64_t *ret_co
 }
 
 /* Workers that went without a word, one after the other. */
-static boxcar_status silent_step(struct sqlite_store *store, struct join_upkeep *ret_upkeep, boxcar_error *err) {
+static boxcar_status silent_step(struct sqlite_store *store, struct join_upkeep *ret_upkeep,
+                                 boxcar_error *err) {
     return sqlite_instance_remove_silent(store, 0, CHUNK, &ret_upkeep->count, &ret_upkeep->more, err);
 }
 
@@ -221,7 +222,8 @@ static boxcar_status repeat_join(struct sqlite_store *store, join_step_fn *step,
     return repeat_step(store, (struct stepping){.join_step = step}, total, more, err);
 }
 
-static boxcar_status run_round(struct sqlite_store *store, boxcar_maintenance *ret_maintenance, boxcar_error *err) {
+static boxcar_status run_round(struct sqlite_store *store, boxcar_maintenance *ret_maintenance,
+                               boxcar_error *err) {
     boxcar_maintenance done = {0};
     int64_t nothing = 0;
     /* Deadlines first: messages that the other steps bury would end those joins, which would then not be
@@ -288,7 +290,8 @@ static boxcar_status look(struct sqlite_store *store, void *context, boxcar_erro
     struct store_facts *facts = context;
     boxcar_status status = sqlite_upkeep_look(store, &facts->upkeep, err);
 
-    return status == BOXCAR_OK ? sqlite_stream_count_violations(store, -1, INT64_MAX, &facts->violations, err) : status;
+    return status == BOXCAR_OK ? sqlite_stream_count_violations(store, -1, INT64_MAX, &facts->violations, err)
+                               : status;
 }
 
 boxcar_status sqlite_facts(struct boxcar_store *store, struct store_facts *ret_facts, boxcar_error *err) {

@@ -113,7 +113,8 @@ boxcar_status sqlite_settings_load(struct sqlite_store *store, boxcar_error *err
     return status;
 }
 
-boxcar_status sqlite_check_sizes(struct sqlite_store *store, boxcar_str payload, boxcar_str headers, boxcar_error *err) {
+boxcar_status sqlite_check_sizes(struct sqlite_store *store, boxcar_str payload, boxcar_str headers,
+                                 boxcar_error *err) {
     boxcar_status status;
 
     if (payload.len <= LIMITS_PAYLOAD_ALWAYS && headers.len <= LIMITS_HEADERS_ALWAYS)
@@ -130,20 +131,21 @@ boxcar_status sqlite_check_metadata(struct sqlite_store *store, boxcar_str metad
     if (metadata.len <= LIMITS_PAYLOAD_ALWAYS)
         return BOXCAR_OK;
     status = sqlite_settings_load(store, err);
-    return status == BOXCAR_OK
-               ? limits_check_size(metadata.len, store->settings.payload_max, "metadata", "payload_bytes_max", err)
-               : status;
+    return status == BOXCAR_OK ? limits_check_size(metadata.len, store->settings.payload_max, "metadata",
+                                                   "payload_bytes_max", err)
+                               : status;
 }
 
-boxcar_status sqlite_check_message_metadata(struct sqlite_store *store, boxcar_str metadata, boxcar_error *err) {
+boxcar_status sqlite_check_message_metadata(struct sqlite_store *store, boxcar_str metadata,
+                                            boxcar_error *err) {
     boxcar_status status;
 
     if (metadata.len <= LIMITS_HEADERS_ALWAYS)
         return BOXCAR_OK;
     status = sqlite_settings_load(store, err);
-    return status == BOXCAR_OK
-               ? limits_check_size(metadata.len, store->settings.headers_max, "metadata", "headers_bytes_max", err)
-               : status;
+    return status == BOXCAR_OK ? limits_check_size(metadata.len, store->settings.headers_max, "metadata",
+                                                   "headers_bytes_max", err)
+                               : status;
 }
 
 /* ---- for people ---- */
@@ -196,12 +198,14 @@ static boxcar_status check_partitions(struct sqlite_store *store, boxcar_str nam
     if (!str_equal(name, BOXCAR_STR("partition_count")))
         return BOXCAR_OK;
     status = sqlite_settings_load(store, err);
-    if (status != BOXCAR_OK || !store->settings.partitions_fixed || (int)number == store->settings.partition_count)
+    if (status != BOXCAR_OK || !store->settings.partitions_fixed ||
+        (int)number == store->settings.partition_count)
         return status;
-    return error_set(err, BOXCAR_E_CONFLICT,
-                     "partition_count stays %d: this store has had messages in streams, and their partitions are "
-                     "fixed; set it in a new store",
-                     store->settings.partition_count);
+    return error_set(
+        err, BOXCAR_E_CONFLICT,
+        "partition_count stays %d: this store has had messages in streams, and their partitions are "
+        "fixed; set it in a new store",
+        store->settings.partition_count);
 }
 
 static boxcar_status write_one(struct sqlite_store *store, void *context, boxcar_error *err) {
@@ -244,5 +248,6 @@ boxcar_status sqlite_setting_write(struct boxcar_store *store, const struct sett
                                    boxcar_error *err) {
     struct setting_value written = *value;
 
-    return sqlite_transaction(sqlite_of(store), ACCESS_WRITE, value->is_default ? reset_one : write_one, &written, err);
+    return sqlite_transaction(sqlite_of(store), ACCESS_WRITE, value->is_default ? reset_one : write_one,
+                              &written, err);
 }

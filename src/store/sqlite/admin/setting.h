@@ -16,9 +16,11 @@ boxcar_status sqlite_settings_load(struct sqlite_store *store, boxcar_error *err
 /* The store must have `count` partitions: it adopts this number, or refuses it. */
 boxcar_status sqlite_want_partitions(struct sqlite_store *store, int count, boxcar_error *err);
 /* Refuses the metadata of a message that is larger than the settings allow. */
-boxcar_status sqlite_check_message_metadata(struct sqlite_store *store, boxcar_str metadata, boxcar_error *err);
+boxcar_status sqlite_check_message_metadata(struct sqlite_store *store, boxcar_str metadata,
+                                            boxcar_error *err);
 /* The same for a payload and headers. */
-boxcar_status sqlite_check_sizes(struct sqlite_store *store, boxcar_str payload, boxcar_str headers, boxcar_error *err);
+boxcar_status sqlite_check_sizes(struct sqlite_store *store, boxcar_str payload, boxcar_str headers,
+                                 boxcar_error *err);
 /* The same for the metadata of a join, which may be as large as a payload. */
 boxcar_status sqlite_check_metadata(struct sqlite_store *store, boxcar_str metadata, boxcar_error *err);
 

@@ -33,8 +33,8 @@ static void note_ready_since(struct stats_row *row, boxcar_time since) {
 }
 
 static struct stats_row *add_row(struct sqlite_store *store, struct gathering *gathering) {
-    struct stats_row *rows =
-        arena_make_room(&store->scratch, gathering->rows, gathering->count, &gathering->capacity, sizeof(*rows));
+    struct stats_row *rows = arena_make_room(&store->scratch, gathering->rows, gathering->count,
+                                             &gathering->capacity, sizeof(*rows));
     if (rows == NULL)
         return NULL;
     gathering->rows = rows;
@@ -216,13 +216,15 @@ static boxcar_status find_oldest_fresh(struct sqlite_store *store, struct gather
 }
 
 /* Fresh messages whose turn has not come, among the first ones. Most stores have no streams. */
-static boxcar_status count_behind(struct sqlite_store *store, struct gathering *gathering, boxcar_error *err) {
+static boxcar_status count_behind(struct sqlite_store *store, struct gathering *gathering,
+                                  boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_STATS_BEHIND);
     int64_t seen = 0;
     bool more = true;
     boxcar_status status = sqlite_settings_load(store, err);
 
-    if (status != BOXCAR_OK || !store->settings.partitions_fixed || gathering->rows[0].counts[TALLY_FRESH] == 0)
+    if (status != BOXCAR_OK || !store->settings.partitions_fixed ||
+        gathering->rows[0].counts[TALLY_FRESH] == 0)
         return status;
     query_int(&query, gathering->box);
     query_int(&query, COUNT_MAX);

@@ -41,8 +41,8 @@
 #include "store/sqlite/settle/lease.h"
 #include "store/sqlite/settle/release.h"
 
-#define RELEASE_MAX 1000           /* expired leases, expired messages */
-#define WAITS_MAX 100              /* evaluated by a claim */
+#define RELEASE_MAX 1000 /* expired leases, expired messages */
+#define WAITS_MAX 100    /* evaluated by a claim */
 #define WAITS_LEFT_US (INT64_C(5) * 1000 * 1000)
 #define CAPACITY_FIRST 64
 
@@ -77,7 +77,8 @@ static boxcar_status frontier_write(struct sqlite_store *store, const struct cla
 }
 
 bool sqlite_claim_is_full(const struct claim *claim, size_t limit) {
-    return claim->result->claimed_count >= limit || claim->bytes >= (size_t)request_part_claim_bytes(claim->part);
+    return claim->result->claimed_count >= limit ||
+           claim->bytes >= (size_t)request_part_claim_bytes(claim->part);
 }
 
 static bool grow(struct claim *claim) {
@@ -115,8 +116,9 @@ static void draw_epoch(struct sqlite_store *store, struct claim *claim) {
     claim->epoch_drawn = true;
 }
 
-static boxcar_status write_lease(struct sqlite_store *store, struct claim *claim, const boxcar_message *message,
-                                 enum lease_way way, boxcar_owner owner, boxcar_error *err) {
+static boxcar_status write_lease(struct sqlite_store *store, struct claim *claim,
+                                 const boxcar_message *message, enum lease_way way, boxcar_owner owner,
+                                 boxcar_error *err) {
     struct query query = query_on(store, S_LEASE_INSERT);
 
     draw_epoch(store, claim);
@@ -134,9 +136,8 @@ static boxcar_status write_lease(struct sqlite_store *store, struct claim *claim
 
 boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim, boxcar_message *message,
                                  enum lease_way way, bool *ret_taken, boxcar_error *err) {
-    boxcar_status status = message->box == BOXCAR_INBOX
-                               ? sqlite_inbox_read_key(store, claim->arena, message, err)
-                               : BOXCAR_OK;
+    boxcar_status status =
+        message->box == BOXCAR_INBOX ? sqlite_inbox_read_key(store, claim->arena, message, err) : BOXCAR_OK;
     const char *damage = status == BOXCAR_OK ? sqlite_claim_find_damage(message) : NULL;
 
     *ret_taken = damage == NULL;
@@ -223,7 +224,8 @@ static boxcar_status take(struct sqlite_store *store, struct claim *claim, bool 
 
 /* Evaluates waits that have been due for a while: no worker seems to run, and they must not pile up in the
  * way of claims. */
-static boxcar_status evaluate_waits(struct sqlite_store *store, const struct claim *claim, boxcar_error *err) {
+static boxcar_status evaluate_waits(struct sqlite_store *store, const struct claim *claim,
+                                    boxcar_error *err) {
     int64_t count;
 
     return str_is_absent(claim->waits)

@@ -40,8 +40,8 @@ struct claim {
     struct frontier frontier;
     boxcar_str waits; /* the topic of waits, if the claim does not name it and so must not get them; else
                          absent */
-    size_t capacity; /* of result->claimed */
-    size_t bytes;    /* of payload claimed so far */
+    size_t capacity;  /* of result->claimed */
+    size_t bytes;     /* of payload claimed so far */
     boxcar_time until;
     bool epoch_drawn;
     bool every_topic;

@@ -177,7 +177,8 @@ static boxcar_status sort_in(struct sqlite_store *store, struct claim *claim, co
     boxcar_status status = BOXCAR_OK;
 
     if (streamed)
-        status = sqlite_claim_right(store, claim, (int)query_get_int(row, 2), query_get_int(row, 1), &right, err);
+        status =
+            sqlite_claim_right(store, claim, (int)query_get_int(row, 2), query_get_int(row, 1), &right, err);
     if (status != BOXCAR_OK)
         return status;
     if (right == RIGHT_OWN) {
@@ -213,9 +214,10 @@ static boxcar_status find_candidates(struct sqlite_store *store, struct claim *c
     query_int(&query, search->state);
     query_int(&query, store->now);
     query_int(&query, (int64_t)room.limit + LOOK_MAX);
-    query_text(&query, search->topic != NULL ? *search->topic : claim->waits); /* just that one; all but that */
-    while (status == BOXCAR_OK && room.own < room.limit && (status = query_step(&query, &row, err)) == BOXCAR_OK &&
-           row)
+    query_text(&query,
+               search->topic != NULL ? *search->topic : claim->waits); /* just that one; all but that */
+    while (status == BOXCAR_OK && room.own < room.limit &&
+           (status = query_step(&query, &row, err)) == BOXCAR_OK && row)
         status = sort_in(store, claim, &query, &room, err);
     if (status == BOXCAR_OK)
         *ret_candidates = join_room(&room);
@@ -237,8 +239,9 @@ static boxcar_status take_candidate(struct sqlite_store *store, struct claim *cl
 static size_t share_of(const struct candidates *candidates, size_t room) {
     size_t singles = candidates->count - candidates->streams;
 
-    return candidates->streams == 0 || room - singles < candidates->streams ? 1
-                                                                          : (room - singles) / candidates->streams;
+    return candidates->streams == 0 || room - singles < candidates->streams
+               ? 1
+               : (room - singles) / candidates->streams;
 }
 
 /* Again while there are candidates: some may have been buried instead of taken. */

@@ -15,7 +15,9 @@
 #include "store/sqlite/admin/setting.h"
 #include "store/sqlite/message/park.h"
 
-#define RUN_OVER INT64_MAX /* one was buried, which may have halted the stream: what is behind it waits for another claim */
+#define RUN_OVER                                                                                             \
+    INT64_MAX /* one was buried, which may have halted the stream: what is behind it waits for another claim \
+               */
 #define PATIENCE_US (INT64_C(1000) * 1000) /* after this time any claimer may take a stream */
 
 /* ---- preferred streams ---- */
@@ -81,8 +83,9 @@ boxcar_status sqlite_claim_prefers(struct sqlite_store *store, struct claim *cla
     boxcar_status status = ownership_load(store, claim, err);
 
     if (status == BOXCAR_OK && claim->ownership.registered)
-        status = sqlite_claim_right(store, claim, boxcar_stream_partition(stream, store->settings.partition_count),
-                                    created_at, &right, err);
+        status =
+            sqlite_claim_right(store, claim, boxcar_stream_partition(stream, store->settings.partition_count),
+                               created_at, &right, err);
     if (status == BOXCAR_OK)
         *ret_prefers = right == RIGHT_OWN;
     return status;
@@ -135,7 +138,8 @@ static boxcar_status follow(struct sqlite_store *store, struct claim *claim, str
         return BOXCAR_OK;
     status = find_followers(store, claim, run, wanted, &ids, &count, err);
     for (size_t i = 0;
-         status == BOXCAR_OK && i < count && run->last_id < RUN_OVER && !sqlite_claim_is_full(claim, limit); i++) {
+         status == BOXCAR_OK && i < count && run->last_id < RUN_OVER && !sqlite_claim_is_full(claim, limit);
+         i++) {
         boxcar_message *taken;
         status = sqlite_claim_take(store, claim, ids[i], PARKED_BEHIND, &taken, err);
         run->last_id = taken != NULL ? ids[i] : RUN_OVER;
@@ -146,7 +150,8 @@ static boxcar_status follow(struct sqlite_store *store, struct claim *claim, str
 static struct run *add_run(struct sqlite_store *store, struct claim *claim) {
     struct run_list *runs = &claim->runs;
 
-    struct run *items = arena_make_room(&store->scratch, runs->items, runs->count, &runs->capacity, sizeof(*items));
+    struct run *items =
+        arena_make_room(&store->scratch, runs->items, runs->count, &runs->capacity, sizeof(*items));
     if (items == NULL)
         return NULL;
     runs->items = items;

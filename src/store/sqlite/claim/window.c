@@ -6,10 +6,10 @@
  * rows again, takes its share and parks the messages that it skips, up to the last row that it takes.
  * Messages behind that row stay fresh.
  *
- * A stream is open to a claim if the log is the only place where unfinished messages of it lie. As long as nothing
- * goes wrong, its messages are leased straight from the log (boxcar_lease.stream) and leave no parked row. As soon as
- * one of them has to be parked, all that were met and are unfinished are (sqlite_stream_enter_lot()), and
- * message/park.c keeps their order. */
+ * A stream is open to a claim if the log is the only place where unfinished messages of it lie. As long as
+ * nothing goes wrong, its messages are leased straight from the log (boxcar_lease.stream) and leave no parked
+ * row. As soon as one of them has to be parked, all that were met and are unfinished are
+ * (sqlite_stream_enter_lot()), and message/park.c keeps their order. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -34,13 +34,15 @@ boxcar_status sqlite_claim_fresh(struct sqlite_store *store, struct claim *claim
     if (status == BOXCAR_OK)
         status = sqlite_read_payload(row, M_COLUMNS, claim->arena, message, err);
     if (status == BOXCAR_OK)
-        status = sqlite_claim_lease(store, claim, message, streamed ? LEASE_STREAMED : LEASE_PLAIN, ret_taken, err);
+        status = sqlite_claim_lease(store, claim, message, streamed ? LEASE_STREAMED : LEASE_PLAIN, ret_taken,
+                                    err);
     if (status == BOXCAR_OK)
         sqlite_tally_add(store, (int)message->box, message->topic, TALLY_FRESH, -1);
     return status;
 }
 
-static boxcar_status park_met(struct sqlite_store *store, struct claim *claim, struct query *row, boxcar_error *err) {
+static boxcar_status park_met(struct sqlite_store *store, struct claim *claim, struct query *row,
+                              boxcar_error *err) {
     struct parked parked = {.work_id = query_get_int(row, M_WORK_ID),
                             .box = (int)query_get_int(row, M_BOX),
                             .topic = query_get_text(row, M_TOPIC),
@@ -56,7 +58,7 @@ static boxcar_status park_met(struct sqlite_store *store, struct claim *claim, s
 
 struct walk {
     int looked_at, parked; /* or buried, which is damaged */
-    bool met_stream; /* stopped before a streamed message */
+    bool met_stream;       /* stopped before a streamed message */
 };
 
 static bool is_spent(const struct walk *walk) {
@@ -107,7 +109,7 @@ static boxcar_status walk_plain(struct sqlite_store *store, struct claim *claim,
 
 struct found_stream {
     boxcar_str key;
-    bool open;            /* what comes next of it may be taken */
+    bool open; /* what comes next of it may be taken */
     size_t found, share, taken;
 };
 
@@ -130,9 +132,9 @@ struct outlook {
     int64_t last_id;           /* of the rows looked at */
     int looked_at, since_full; /* rows; since the claim could be filled */
     int unwanted;
-    bool at_end;               /* of the log */
-    bool broke_off;            /* took less than it had chosen */
-    bool lot_is_empty;         /* nothing streamed is parked, leased from the log, or halted */
+    bool at_end;       /* of the log */
+    bool broke_off;    /* took less than it had chosen */
+    bool lot_is_empty; /* nothing streamed is parked, leased from the log, or halted */
 };
 
 static uint32_t hash(boxcar_str text) { /* FNV-1a */
@@ -171,16 +173,16 @@ static bool grow_streams(struct sqlite_store *store, struct outlook *outlook) {
 }
 
 static struct entry *add_entry(struct sqlite_store *store, struct outlook *outlook) {
-    struct entry *entries =
-        arena_make_room(&store->scratch, outlook->entries, outlook->count, &outlook->capacity, sizeof(*entries));
+    struct entry *entries = arena_make_room(&store->scratch, outlook->entries, outlook->count,
+                                            &outlook->capacity, sizeof(*entries));
     if (entries == NULL)
         return NULL;
     outlook->entries = entries;
     return &outlook->entries[outlook->count++];
 }
 
-static boxcar_status look_for_exceptions(struct sqlite_store *store, const struct claim *claim, bool *ret_none,
-                                         boxcar_error *err) {
+static boxcar_status look_for_exceptions(struct sqlite_store *store, const struct claim *claim,
+                                         bool *ret_none, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_STREAM_ANY);
     bool row = false;
     boxcar_status status;
@@ -192,8 +194,8 @@ static boxcar_status look_for_exceptions(struct sqlite_store *store, const struc
     return status;
 }
 
-static boxcar_status is_busy(struct sqlite_store *store, const struct claim *claim, boxcar_str key, bool *ret_busy,
-                             boxcar_error *err) {
+static boxcar_status is_busy(struct sqlite_store *store, const struct claim *claim, boxcar_str key,
+                             bool *ret_busy, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_STREAM_BUSY);
     bool row = false;
     boxcar_status status;
@@ -207,8 +209,9 @@ static boxcar_status is_busy(struct sqlite_store *store, const struct claim *cla
 }
 
 /* A stream that is met for the first time. */
-static boxcar_status judge_stream(struct sqlite_store *store, struct claim *claim, const struct outlook *outlook,
-                                  boxcar_time created_at, struct found_stream *stream, boxcar_error *err) {
+static boxcar_status judge_stream(struct sqlite_store *store, struct claim *claim,
+                                  const struct outlook *outlook, boxcar_time created_at,
+                                  struct found_stream *stream, boxcar_error *err) {
     bool busy = false, preferred = false;
     boxcar_status status = BOXCAR_OK;
 
@@ -309,7 +312,8 @@ static boxcar_status look_ahead(struct sqlite_store *store, struct claim *claim,
 
 /* ---- sharing ---- */
 
-/* Half for streams and half for plain messages, if both are there; what one side cannot use is the other's. */
+/* Half for streams and half for plain messages, if both are there; what one side cannot use is the other's.
+ */
 static size_t room_for_streams(const struct claim *claim, const struct outlook *outlook) {
     size_t streamed = outlook->heads + outlook->more, room = outlook->room, half = room / 2;
     size_t least = room > outlook->plain ? room - outlook->plain : 0;
@@ -371,9 +375,11 @@ static int64_t choose(const struct claim *claim, struct outlook *outlook) {
 
 /* ---- taking ---- */
 
-/* A damaged message that is buried brings its stream to the lot: what was found out about it does not hold any more. */
+/* A damaged message that is buried brings its stream to the lot: what was found out about it does not hold
+ * any more. */
 static boxcar_status take_entry(struct sqlite_store *store, struct claim *claim, struct outlook *outlook,
-                                const struct entry *entry, struct query *row, bool *ret_done, boxcar_error *err) {
+                                const struct entry *entry, struct query *row, bool *ret_done,
+                                boxcar_error *err) {
     bool taken = false, streamed = entry->stream > 0;
     boxcar_status status = sqlite_claim_fresh(store, claim, row, streamed, &taken, err);
 

@@ -148,8 +148,9 @@ boxcar_status sqlite_set_durable(struct sqlite_store *store, bool durable, boxca
 static void create_file(const char *path) {
     sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
     char whole[PATH_MAX + 1];
-    int rc = vfs != NULL && vfs->mxPathname < (int)sizeof(whole) ? vfs->xFullPathname(vfs, path, sizeof(whole), whole)
-                                                                 : SQLITE_CANTOPEN;
+    int rc = vfs != NULL && vfs->mxPathname < (int)sizeof(whole)
+                 ? vfs->xFullPathname(vfs, path, sizeof(whole), whole)
+                 : SQLITE_CANTOPEN;
 
     if (rc == SQLITE_OK || rc == SQLITE_OK_SYMLINK) /* follows a symbolic link to what is not there yet */
         (void)!mknod(whole, S_IFREG | NEW_FILE_MODE, 0);

@@ -17,8 +17,9 @@
 #include "connection.h"
 
 #define LOOK_FIRST_MS 1
-#define LOOK_LAST_MS 512 /* doubling on the way, while a busy disk has the commit; then a report is taken for dealt with */
-#define BLIND_MS 20     /* between looks when there are no reports */
+#define LOOK_LAST_MS                                                                                         \
+    512 /* doubling on the way, while a busy disk has the commit; then a report is taken for dealt with */
+#define BLIND_MS 20 /* between looks when there are no reports */
 
 static void stop_watching(struct sqlite_store *store) {
     if (store->wal_watch >= 0)

@@ -109,7 +109,8 @@ static boxcar_status error_not_open(struct sqlite_store *store, boxcar_error *er
 static int64_t patience_ms(const struct sqlite_store *store) {
     int64_t longest = store->base.call_ms < IMPATIENT_MS ? store->base.call_ms : IMPATIENT_MS;
 
-    return store->base.impatient && longest > 0 && longest < store->busy_timeout_ms ? longest : store->busy_timeout_ms;
+    return store->base.impatient && longest > 0 && longest < store->busy_timeout_ms ? longest
+                                                                                    : store->busy_timeout_ms;
 }
 
 static boxcar_status attempt_patiently(struct sqlite_store *store, enum access access, sqlite_work_fn work,
@@ -175,7 +176,8 @@ boxcar_status sqlite_transaction(struct sqlite_store *store, enum access access,
     return note_health(store, status, wrote, error);
 }
 
-boxcar_status sqlite_try_turn(struct sqlite_store *store, int64_t longest_ms, bool *ret_had_turn, boxcar_error *err) {
+boxcar_status sqlite_try_turn(struct sqlite_store *store, int64_t longest_ms, bool *ret_had_turn,
+                              boxcar_error *err) {
     boxcar_status status;
     int tries = 0;
 
@@ -271,7 +273,8 @@ static boxcar_status commit_handler(struct boxcar_store *base, boxcar_error *err
     return note_health(store, status, true, error);
 }
 
-boxcar_status sqlite_handler_transaction(struct boxcar_store *store, enum transaction_step step, boxcar_error *err) {
+boxcar_status sqlite_handler_transaction(struct boxcar_store *store, enum transaction_step step,
+                                         boxcar_error *err) {
     if (step == TRANSACTION_BEGIN)
         return begin_handler(store, err);
     if (step == TRANSACTION_COMMIT)

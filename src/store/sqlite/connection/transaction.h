@@ -9,9 +9,12 @@ typedef boxcar_status (*sqlite_work_fn)(struct sqlite_store *store, void *contex
 enum access { ACCESS_READ, ACCESS_WRITE, ACCESS_WRITE_RELAXED };
 boxcar_status sqlite_transaction(struct sqlite_store *store, enum access access, sqlite_work_fn work,
                                  void *context, boxcar_error *err);
-/* Takes the write lock and gives it back at once, after waiting for so long at most. Not inside of a transaction. */
-boxcar_status sqlite_try_turn(struct sqlite_store *store, int64_t longest_ms, bool *ret_had_turn, boxcar_error *err);
+/* Takes the write lock and gives it back at once, after waiting for so long at most. Not inside of a
+ * transaction. */
+boxcar_status sqlite_try_turn(struct sqlite_store *store, int64_t longest_ms, bool *ret_had_turn,
+                              boxcar_error *err);
 /* A transaction that spans calls; see store/store.h. */
-boxcar_status sqlite_handler_transaction(struct boxcar_store *store, enum transaction_step step, boxcar_error *err);
+boxcar_status sqlite_handler_transaction(struct boxcar_store *store, enum transaction_step step,
+                                         boxcar_error *err);
 
 #endif

@@ -8,14 +8,16 @@
 #include "store/sqlite/connection/connection.h"
 
 /* What a table has besides its rows, in words: its columns, keys and checks. */
-#define FEATURES                                                                                                     \
-    "select 'column ' || name from pragma_table_info(?1) "                                                           \
-    "union all select 'not null of column ' || name from pragma_table_info(?1) where \"notnull\" "                   \
-    "union all select 'primary key (' || group_concat(name, ', ') || ')' "                                           \
-    "from (select name from pragma_table_info(?1) where pk > 0 order by pk) having count(*) > 0 "                    \
-    "union all select 'unique key (' || (select group_concat(c.name, ', ') from pragma_index_info(i.name) c) || ')' " \
-    "from pragma_index_list(?1) i where i.origin = 'u' "                                                             \
-    "union all select 'check' from sqlite_schema where type = 'table' and name = ?1 and sql like '%check (%'"
+#define FEATURES                                                                                             \
+    "select 'column ' || name from pragma_table_info(?1) "                                                   \
+    "union all select 'not null of column ' || name from pragma_table_info(?1) where \"notnull\" "           \
+    "union all select 'primary key (' || group_concat(name, ', ') || ')' "                                   \
+    "from (select name from pragma_table_info(?1) where pk > 0 order by pk) having count(*) > 0 "            \
+    "union all select 'unique key (' || (select group_concat(c.name, ', ') from pragma_index_info(i.name) "  \
+    "c) || ')' "                                                                                             \
+    "from pragma_index_list(?1) i where i.origin = 'u' "                                                     \
+    "union all select 'check' from sqlite_schema where type = 'table' and name = ?1 and sql like '%check "   \
+    "(%'"
 
 void sqlite_model_close(sqlite3 **model) { sqlite3_close(*model); }
 
@@ -25,19 +27,19 @@ boxcar_status sqlite_model_open(struct sqlite_store *store, sqlite3 **ret_model,
     for (const struct sql_file *file = SQL_SQLITE; rc == SQLITE_OK && file->name != NULL; file++)
         rc = sqlite3_exec(*ret_model, file->text, NULL, NULL, NULL);
     return rc == SQLITE_OK ? BOXCAR_OK
-                           : error_set(err, BOXCAR_E_STORE, "%s cannot be compared with a new store: %s", store->base.id,
-                                       sqlite3_errmsg(*ret_model));
+                           : error_set(err, BOXCAR_E_STORE, "%s cannot be compared with a new store: %s",
+                                       store->base.id, sqlite3_errmsg(*ret_model));
 }
 
 /* ---- objects ---- */
 
 enum presence { THERE, ABSENT, DIFFERENT };
 
-static boxcar_status look_for(struct sqlite_store *store, const char *type, const char *name, const char *text,
-                              enum presence *ret_presence, boxcar_error *err) {
+static boxcar_status look_for(struct sqlite_store *store, const char *type, const char *name,
+                              const char *text, enum presence *ret_presence, boxcar_error *err) {
     sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(store->db, "select sql is ?3 from sqlite_schema where type = ?1 and name = ?2", -1, &stmt,
-                                NULL);
+    int rc = sqlite3_prepare_v2(
+        store->db, "select sql is ?3 from sqlite_schema where type = ?1 and name = ?2", -1, &stmt, NULL);
 
     if (rc == SQLITE_OK)
         rc = sqlite3_bind_text(stmt, 1, type, -1, SQLITE_STATIC);
@@ -72,7 +74,8 @@ static bool has_feature(sqlite3_stmt *stmt, const char *feature, int *ret_rc) {
 }
 
 static boxcar_status compare_features(struct sqlite_store *store, sqlite3_stmt *wanted, sqlite3_stmt *there,
-                                      const char *table, sqlite_part_fn *report, void *context, boxcar_error *err) {
+                                      const char *table, sqlite_part_fn *report, void *context,
+                                      boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
 
     while (status == BOXCAR_OK && sqlite3_step(wanted) == SQLITE_ROW) {
@@ -89,8 +92,8 @@ static boxcar_status compare_features(struct sqlite_store *store, sqlite3_stmt *
     return status;
 }
 
-static boxcar_status compare_table(struct sqlite_store *store, sqlite3 *model, const char *table, sqlite_part_fn *report,
-                                   void *context, boxcar_error *err) {
+static boxcar_status compare_table(struct sqlite_store *store, sqlite3 *model, const char *table,
+                                   sqlite_part_fn *report, void *context, boxcar_error *err) {
     sqlite3_stmt *wanted = NULL, *there = NULL;
     boxcar_status status;
 
@@ -124,8 +127,8 @@ static boxcar_status compare_object(struct sqlite_store *store, sqlite3 *model, 
     return report(store, &part, context, err);
 }
 
-boxcar_status sqlite_compare(struct sqlite_store *store, sqlite3 *model, sqlite_part_fn *report, void *context,
-                             boxcar_error *err) {
+boxcar_status sqlite_compare(struct sqlite_store *store, sqlite3 *model, sqlite_part_fn *report,
+                             void *context, boxcar_error *err) {
     boxcar_status status = BOXCAR_OK;
     sqlite3_stmt *stmt = NULL;
     int rc = sqlite3_prepare_v2(model,
@@ -138,8 +141,9 @@ boxcar_status sqlite_compare(struct sqlite_store *store, sqlite3 *model, sqlite_
                                    .name = (const char *)sqlite3_column_text(stmt, 1),
                                    .text = (const char *)sqlite3_column_text(stmt, 2)};
 
-        status = part.type && part.name && part.text ? compare_object(store, model, part, report, context, err)
-                                                     : error_no_memory(err);
+        status = part.type && part.name && part.text
+                     ? compare_object(store, model, part, report, context, err)
+                     : error_no_memory(err);
     }
     if (rc != SQLITE_OK)
         status = error_set(err, BOXCAR_E_STORE, "%s cannot be compared with a new store: %s", store->base.id,

@@ -9,8 +9,8 @@
 #include "store/sqlite/connection/connection.h"
 #include "store/sqlite/connection/transaction.h"
 
-/* The oldest program, by its schema version, that understands a store which this one makes. A store that is upgraded
- * admits those that it admitted before: they may be running. */
+/* The oldest program, by its schema version, that understands a store which this one makes. A store that is
+ * upgraded admits those that it admitted before: they may be running. */
 #define OLDEST_PROGRAM 11
 
 struct schema {

@@ -11,13 +11,14 @@ struct looking {
     bool whole;
 };
 
-static boxcar_status note(struct sqlite_store *store, const struct sqlite_part *part, void *context, boxcar_error *err) {
+static boxcar_status note(struct sqlite_store *store, const struct sqlite_part *part, void *context,
+                          boxcar_error *err) {
     struct looking *looking = context;
     char kind[200];
 
     (void)store, (void)err;
-    snprintf(kind, sizeof(kind), part->feature ? "%s of the %s" : "%s", part->feature ? part->feature : part->type,
-             part->type);
+    snprintf(kind, sizeof(kind), part->feature ? "%s of the %s" : "%s",
+             part->feature ? part->feature : part->type, part->type);
     if (part->state == PART_LOST)
         parts_add(&looking->parts.lost, kind, boxcar_str_of(part->name));
     else
@@ -27,8 +28,8 @@ static boxcar_status note(struct sqlite_store *store, const struct sqlite_part *
     return BOXCAR_OK;
 }
 
-boxcar_status sqlite_check_parts(struct sqlite_store *store, sqlite3 *model, struct findings *findings, bool *ret_whole,
-                                 boxcar_error *err) {
+boxcar_status sqlite_check_parts(struct sqlite_store *store, sqlite3 *model, struct findings *findings,
+                                 bool *ret_whole, boxcar_error *err) {
     struct looking looking = {.whole = true};
     boxcar_status status = sqlite_compare(store, model, note, &looking, err);
 

@@ -4,16 +4,19 @@
 #include "store/sqlite/connection/connection.h"
 #include "store/sqlite/connection/transaction.h"
 
-static boxcar_status error_lost(struct sqlite_store *store, const struct sqlite_part *part, boxcar_error *err) {
+static boxcar_status error_lost(struct sqlite_store *store, const struct sqlite_part *part,
+                                boxcar_error *err) {
     if (part->feature)
-        return error_set(err, BOXCAR_E_STORE, "%s: the table %s has lost its %s: restore the file from a backup",
-                         store->base.id, part->name, part->feature);
-    return error_set(err, BOXCAR_E_STORE, "%s has lost the table %s: restore the file from a backup", store->base.id,
-                     part->name);
+        return error_set(err, BOXCAR_E_STORE,
+                         "%s: the table %s has lost its %s: restore the file from a backup", store->base.id,
+                         part->name, part->feature);
+    return error_set(err, BOXCAR_E_STORE, "%s has lost the table %s: restore the file from a backup",
+                     store->base.id, part->name);
 }
 
 /* Before anything is made, so that nothing is reported which is rolled back then. */
-static boxcar_status count(struct sqlite_store *store, const struct sqlite_part *part, void *context, boxcar_error *err) {
+static boxcar_status count(struct sqlite_store *store, const struct sqlite_part *part, void *context,
+                           boxcar_error *err) {
     int *found = context;
 
     if (part->state == PART_LOST)
@@ -40,14 +43,15 @@ static boxcar_status make_again(struct sqlite_store *store, const struct sqlite_
         return status;
     rc = sqlite3_exec(store->db, part->text, NULL, NULL, NULL);
     if ((rc & 0xff) == SQLITE_CONSTRAINT)
-        return error_set(err, BOXCAR_E_STORE,
-                         "%s: the %s %s is missing and cannot be made again: %s: remove what is in its way, then run "
-                         "`boxcar init` again",
-                         store->base.id, part->type, part->name, sqlite3_errmsg(store->db));
+        return error_set(
+            err, BOXCAR_E_STORE,
+            "%s: the %s %s is missing and cannot be made again: %s: remove what is in its way, then run "
+            "`boxcar init` again",
+            store->base.id, part->type, part->name, sqlite3_errmsg(store->db));
     if (rc != SQLITE_OK)
         return sqlite_error(store, rc, err);
-    store_log(&store->base, BOXCAR_LOG_WARN, "deploy", NULL, 0, "the %s %s was %s and is made again", part->type,
-              part->name, part->state == PART_CHANGED ? "changed" : "missing");
+    store_log(&store->base, BOXCAR_LOG_WARN, "deploy", NULL, 0, "the %s %s was %s and is made again",
+              part->type, part->name, part->state == PART_CHANGED ? "changed" : "missing");
     return BOXCAR_OK;
 }
 
@@ -88,17 +92,19 @@ boxcar_status sqlite_repair(struct sqlite_store *store, int *ret_mended, boxcar_
 boxcar_status sqlite_check_empty(struct sqlite_store *store, boxcar_error *err) {
     sqlite3_stmt *stmt = NULL;
     boxcar_status status = BOXCAR_OK;
-    int rc = sqlite3_prepare_v2(store->db,
-                                "select name from sqlite_schema where type = 'table' and name in ('boxcar_message', "
-                                "'boxcar_frontier', 'boxcar_lease', 'boxcar_parked', 'boxcar_setting') limit 1",
-                                -1, &stmt, NULL);
+    int rc = sqlite3_prepare_v2(
+        store->db,
+        "select name from sqlite_schema where type = 'table' and name in ('boxcar_message', "
+        "'boxcar_frontier', 'boxcar_lease', 'boxcar_parked', 'boxcar_setting') limit 1",
+        -1, &stmt, NULL);
 
     if (rc == SQLITE_OK)
         rc = sqlite3_step(stmt);
     if (rc == SQLITE_ROW)
-        status = error_set(err, BOXCAR_E_STORE,
-                           "%s has the table %s, but boxcar_schema is missing or empty: restore the file from a backup",
-                           store->base.id, (const char *)sqlite3_column_text(stmt, 0));
+        status = error_set(
+            err, BOXCAR_E_STORE,
+            "%s has the table %s, but boxcar_schema is missing or empty: restore the file from a backup",
+            store->base.id, (const char *)sqlite3_column_text(stmt, 0));
     else if (rc != SQLITE_DONE)
         status = sqlite_error(store, rc, err);
     sqlite3_finalize(stmt);

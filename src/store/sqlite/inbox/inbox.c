@@ -83,8 +83,7 @@ static boxcar_status error_taken(boxcar_message_id message_id, boxcar_error *err
 
 static boxcar_status store_one(struct sqlite_store *store, struct enqueueing *enqueueing,
                                const boxcar_new_message *message, const struct inbox_origin *origin,
-                               const struct key_row *row, boxcar_enqueued *enqueued,
-                               boxcar_error *err) {
+                               const struct key_row *row, boxcar_enqueued *enqueued, boxcar_error *err) {
     boxcar_enqueued stored;
     boxcar_status status = sqlite_enqueue_next(store, enqueueing, message, NULL, &stored, err);
 
@@ -97,7 +96,8 @@ static boxcar_status store_one(struct sqlite_store *store, struct enqueueing *en
 }
 
 static boxcar_status deliver(struct sqlite_store *store, struct enqueueing *enqueueing,
-                             const boxcar_new_message *message, boxcar_enqueued *enqueued, boxcar_error *err) {
+                             const boxcar_new_message *message, boxcar_enqueued *enqueued,
+                             boxcar_error *err) {
     struct inbox_origin origin = inbox_origin_of(message);
     struct key_row row;
     boxcar_status status = key_read(store, &origin, &row, err);
@@ -105,9 +105,9 @@ static boxcar_status deliver(struct sqlite_store *store, struct enqueueing *enqu
     if (status != BOXCAR_OK)
         return status;
     *enqueued = (boxcar_enqueued){.work_id = {row.work_id},
-                                        .message_id = origin.message_id,
-                                        .duplicate = !is_free(&row),
-                                        .hash_mismatch = row.hash_mismatch};
+                                  .message_id = origin.message_id,
+                                  .duplicate = !is_free(&row),
+                                  .hash_mismatch = row.hash_mismatch};
     if (enqueued->duplicate)
         return key_touch(store, &origin, err);
     return store_one(store, enqueueing, message, &origin, &row, enqueued, err);
@@ -181,9 +181,10 @@ boxcar_status sqlite_inbox_ask(struct boxcar_store *store, const struct inbox_or
                                enum inbox_question question, bool *ret_answer, bool *ret_hash_mismatch,
                                boxcar_error *err) {
     struct asking asking = {.origin = origin};
-    boxcar_status status = question == INBOX_ACCEPT
-                               ? sqlite_transaction(sqlite_of(store), ACCESS_WRITE, accept, &asking, err)
-                               : sqlite_transaction(sqlite_of(store), ACCESS_WRITE_RELAXED, look, &asking, err);
+    boxcar_status status =
+        question == INBOX_ACCEPT
+            ? sqlite_transaction(sqlite_of(store), ACCESS_WRITE, accept, &asking, err)
+            : sqlite_transaction(sqlite_of(store), ACCESS_WRITE_RELAXED, look, &asking, err);
 
     if (status != BOXCAR_OK)
         return status;

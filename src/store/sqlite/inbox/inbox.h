@@ -8,7 +8,8 @@
 boxcar_status sqlite_inbox_read_key(struct sqlite_store *store, struct arena *arena, boxcar_message *message,
                                     boxcar_error *err);
 /* Removes at most `limit` keys past their retention; in a transaction of the caller. */
-boxcar_status sqlite_inbox_sweep(struct sqlite_store *store, int limit, int64_t *ret_count, boxcar_error *err);
+boxcar_status sqlite_inbox_sweep(struct sqlite_store *store, int limit, int64_t *ret_count,
+                                 boxcar_error *err);
 
 /* The request's messages of the inbox; in a transaction of the caller. */
 boxcar_status sqlite_inbox_enqueue(struct sqlite_store *store, const struct request *request,

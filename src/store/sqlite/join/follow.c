@@ -29,8 +29,8 @@ static boxcar_status fail_wait(struct sqlite_store *store, const struct lease *l
     return sqlite_lease_fail(store, lease, BOXCAR_REASON_REJECTED, boxcar_str_of(why->message), err);
 }
 
-static boxcar_status read_wait(struct sqlite_store *store, const boxcar_message *message, struct wait *ret_wait,
-                               boxcar_error *err) {
+static boxcar_status read_wait(struct sqlite_store *store, const boxcar_message *message,
+                               struct wait *ret_wait, boxcar_error *err) {
     boxcar_status status = wait_parse(message->payload, &store->scratch, ret_wait, err);
 
     if (status == BOXCAR_OK) /* the limit may have been lowered meanwhile; no ack may fail for that */
@@ -44,8 +44,8 @@ static boxcar_status read_wait(struct sqlite_store *store, const boxcar_message 
 }
 
 /* One whose time to live has ended, or that is damaged, is buried instead. */
-static boxcar_status evaluate(struct sqlite_store *store, const struct due_wait *due, struct resolving *resolving,
-                              boxcar_error *err) {
+static boxcar_status evaluate(struct sqlite_store *store, const struct due_wait *due,
+                              struct resolving *resolving, boxcar_error *err) {
     struct part_result room = {.claimed = NULL};
     boxcar_request_part part = {.claim_size = 1};
     struct claim claim = {.box = BOXCAR_OUTBOX,
@@ -76,7 +76,8 @@ static boxcar_status evaluate(struct sqlite_store *store, const struct due_wait 
     return status;
 }
 
-static boxcar_status evaluate_all(struct sqlite_store *store, const struct due_list *list, boxcar_error *err) {
+static boxcar_status evaluate_all(struct sqlite_store *store, const struct due_list *list,
+                                  boxcar_error *err) {
     struct resolving resolving = {.box = BOXCAR_OUTBOX, .owner = LEASE_OF_NOBODY};
     boxcar_status status = BOXCAR_OK;
 
@@ -96,13 +97,15 @@ static boxcar_status collect(struct query *query, size_t limit, struct due_list 
     bool row = true;
 
     while (list->count < limit && (status = query_step(query, &row, err)) == BOXCAR_OK && row)
-        list->items[list->count++] = (struct due_wait){query_get_int(query, 0), (enum parked_state)query_get_int(query, 1)};
+        list->items[list->count++] =
+            (struct due_wait){query_get_int(query, 0), (enum parked_state)query_get_int(query, 1)};
     return status;
 }
 
 /* ---- joins that have ended ---- */
 
-static boxcar_status follow_one(struct sqlite_store *store, boxcar_join_id join_id, size_t *room, boxcar_error *err) {
+static boxcar_status follow_one(struct sqlite_store *store, boxcar_join_id join_id, size_t *room,
+                                boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_WAITS_OF_JOIN);
     struct due_list list = {.count = 0};
     boxcar_status status;
@@ -135,8 +138,8 @@ boxcar_status sqlite_join_follow(struct sqlite_store *store, boxcar_error *err) 
 
 /* ---- waits that are due ---- */
 
-static boxcar_status collect_due(struct sqlite_store *store, enum parked_state state, boxcar_time since, size_t limit,
-                                 struct due_list *list, boxcar_error *err) {
+static boxcar_status collect_due(struct sqlite_store *store, enum parked_state state, boxcar_time since,
+                                 size_t limit, struct due_list *list, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_WAITS_DUE);
 
     query_int(&query, state);

@@ -83,12 +83,13 @@ boxcar_status sqlite_join_replay(struct sqlite_store *store, int64_t work_id, bo
 struct resolving {
     boxcar_box box;
     boxcar_owner owner;
-    struct lease lease; /* of the wait in hand */
+    struct lease lease;        /* of the wait in hand */
     struct work_id_list acked; /* has room for all of them */
 };
 /* Evaluates the wait whose lease is in hand: that ends. What was acked is left to sqlite_finish(). */
 boxcar_status sqlite_join_resolve_wait(struct sqlite_store *store, struct resolving *resolving,
-                                       const struct wait *wait, enum wait_outcome *ret_outcome, boxcar_error *err);
+                                       const struct wait *wait, enum wait_outcome *ret_outcome,
+                                       boxcar_error *err);
 boxcar_status sqlite_join_resolve(struct sqlite_store *store, const struct request *request, boxcar_box box,
                                   struct result *result, boxcar_error *err);
 
@@ -128,8 +129,8 @@ boxcar_status sqlite_join_end(struct boxcar_store *store, boxcar_join_id join_id
 boxcar_status sqlite_join_wait(struct boxcar_store *store, boxcar_join_id join_id,
                                const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
                                struct join_change *ret_change, boxcar_error *err);
-boxcar_status sqlite_join_page(struct boxcar_store *store, const boxcar_join_filter *filter, boxcar_join_id join_id,
-                               struct join_rows **ret_list, boxcar_error *err);
+boxcar_status sqlite_join_page(struct boxcar_store *store, const boxcar_join_filter *filter,
+                               boxcar_join_id join_id, struct join_rows **ret_list, boxcar_error *err);
 boxcar_status sqlite_join_members(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
                                   int limit, struct join_member_rows **ret_list, boxcar_error *err);
 

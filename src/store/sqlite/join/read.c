@@ -16,7 +16,8 @@ static boxcar_join *add_join(struct join_rows *list, size_t *capacity) {
 }
 
 static boxcar_join_member *add_member(struct join_member_rows *list, size_t *capacity) {
-    boxcar_join_member *items = arena_make_room(&list->arena, list->items, list->count, capacity, sizeof(*items));
+    boxcar_join_member *items =
+        arena_make_room(&list->arena, list->items, list->count, capacity, sizeof(*items));
     if (items == NULL)
         return NULL;
     list->items = items;
@@ -92,7 +93,9 @@ static boxcar_status find_place(struct sqlite_store *store, const boxcar_join_fi
     return BOXCAR_OK;
 }
 
-static bool is_of_message(const boxcar_join_filter *filter) { return !boxcar_uuid_is_none(filter->message_id.uuid); }
+static bool is_of_message(const boxcar_join_filter *filter) {
+    return !boxcar_uuid_is_none(filter->message_id.uuid);
+}
 
 static enum statement page_statement(const boxcar_join_filter *filter) {
     if (is_of_message(filter))
@@ -123,8 +126,8 @@ static boxcar_status page(struct sqlite_store *store, void *context, boxcar_erro
     return read_joins(&query, look->list, err);
 }
 
-static boxcar_status look_at(struct boxcar_store *store, struct join_look *look,
-                             struct join_rows **ret_list, boxcar_error *err) {
+static boxcar_status look_at(struct boxcar_store *store, struct join_look *look, struct join_rows **ret_list,
+                             boxcar_error *err) {
     boxcar_status status;
 
     look->list = calloc(1, sizeof(*look->list));
@@ -140,8 +143,8 @@ static boxcar_status look_at(struct boxcar_store *store, struct join_look *look,
     return status;
 }
 
-boxcar_status sqlite_join_page(struct boxcar_store *store, const boxcar_join_filter *filter, boxcar_join_id join_id,
-                               struct join_rows **ret_list, boxcar_error *err) {
+boxcar_status sqlite_join_page(struct boxcar_store *store, const boxcar_join_filter *filter,
+                               boxcar_join_id join_id, struct join_rows **ret_list, boxcar_error *err) {
     struct join_look look = {.filter = boxcar_uuid_is_none(join_id.uuid) ? filter : NULL, .join_id = join_id};
 
     return look_at(store, &look, ret_list, err);

@@ -1,6 +1,6 @@
 /* Waits: messages that stay in the store until a join has ended, and what comes of them. */
-#include "base/utf8.h"
 #include "core/wait.h"
+#include "base/utf8.h"
 #include "join.h"
 #include "store/sqlite/admin/setting.h"
 #include "store/sqlite/connection/transaction.h"
@@ -126,8 +126,8 @@ static boxcar_status ack_wait(struct sqlite_store *store, struct resolving *reso
 }
 
 /* Its id derives from the wait's, so that even a wait that was replayed brings no second one. */
-static boxcar_status enqueue_continuation(struct sqlite_store *store, struct resolving *resolving, const struct wait *wait,
-                           bool completed, boxcar_error *err) {
+static boxcar_status enqueue_continuation(struct sqlite_store *store, struct resolving *resolving,
+                                          const struct wait *wait, bool completed, boxcar_error *err) {
     boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
     char cause[BOXCAR_UUID_TEXT_SIZE];
     boxcar_enqueued enqueued;
@@ -165,7 +165,8 @@ static boxcar_status act(struct sqlite_store *store, struct resolving *resolving
 }
 
 boxcar_status sqlite_join_resolve_wait(struct sqlite_store *store, struct resolving *resolving,
-                                       const struct wait *wait, enum wait_outcome *ret_outcome, boxcar_error *err) {
+                                       const struct wait *wait, enum wait_outcome *ret_outcome,
+                                       boxcar_error *err) {
     boxcar_join join;
     bool found;
     boxcar_status status = read_join(store, wait->join_id, &join, &found, err);
@@ -206,7 +207,8 @@ boxcar_status sqlite_join_resolve(struct sqlite_store *store, const struct reque
     if (outcomes == NULL || resolving.acked.items == NULL)
         return error_no_memory(err);
     for (size_t i = 0; status == BOXCAR_OK && i < count; i++)
-        status = resolve_one(store, &resolving, &given->items[i], &request->own[box].waits[i], &outcomes[i], err);
+        status =
+            resolve_one(store, &resolving, &given->items[i], &request->own[box].waits[i], &outcomes[i], err);
     if (status == BOXCAR_OK && resolving.acked.count > 0)
         status = sqlite_finish(store, request->base.owner, &resolving.acked, err);
     result->parts[box].waits = outcomes;

@@ -1,8 +1,8 @@
 /* Many messages into the log by one statement.
  *
- * A statement for each message opens and closes its cursors each time, and finds the end of the table and of the
- * index anew: half of what an insert costs. One INSERT ... SELECT does that once. Its source is the array of
- * messages itself, seen as a virtual table; the array travels as a pointer, which only C code can make. */
+ * A statement for each message opens and closes its cursors each time, and finds the end of the table and of
+ * the index anew: half of what an insert costs. One INSERT ... SELECT does that once. Its source is the array
+ * of messages itself, seen as a virtual table; the array travels as a pointer, which only C code can make. */
 #include "bulk.h"
 
 #include <stdlib.h>
@@ -16,7 +16,8 @@
 
 /* The columns as S_MESSAGE_INSERT_MANY names them. */
 #define COLUMNS                                                                                              \
-    "create table messages (message_id, box, lane, topic, stream, correlation_id, headers, created_at, due_at, "   \
+    "create table messages (message_id, box, lane, topic, stream, correlation_id, headers, created_at, "     \
+    "due_at, "                                                                                               \
     "max_attempts, payload, causation_id, metadata, bulk hidden)"
 enum column {
     C_MESSAGE_ID,
@@ -41,8 +42,8 @@ struct cursor {
     size_t at;
 };
 
-static int connect_table(sqlite3 *db, void *context, int count, const char *const *texts, sqlite3_vtab **ret_table,
-                         char **ret_error) {
+static int connect_table(sqlite3 *db, void *context, int count, const char *const *texts,
+                         sqlite3_vtab **ret_table, char **ret_error) {
     int rc = sqlite3_declare_vtab(db, COLUMNS);
 
     (void)context, (void)count, (void)texts, (void)ret_error;
@@ -122,15 +123,30 @@ static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int numbe
 
     switch ((enum column)number) {
     case C_MESSAGE_ID:
-        sqlite3_result_blob(to, message->message_id.uuid.bytes, sizeof(message->message_id.uuid.bytes), SQLITE_STATIC);
+        sqlite3_result_blob(to, message->message_id.uuid.bytes, sizeof(message->message_id.uuid.bytes),
+                            SQLITE_STATIC);
         break;
-    case C_BOX: sqlite3_result_int(to, (int)bulk->box); break;
-    case C_LANE: sqlite3_result_int(to, str_is_empty(message->stream) ? LANE_PLAIN : LANE_STREAMED); break;
-    case C_TOPIC: give_text(to, message->topic); break;
-    case C_STREAM: give_text(to, message->stream); break;
-    case C_CORRELATION_ID: give_text(to, message->correlation_id); break;
-    case C_HEADERS: give_text(to, message->headers); break;
-    case C_CREATED_AT: sqlite3_result_int64(to, bulk->now); break;
+    case C_BOX:
+        sqlite3_result_int(to, (int)bulk->box);
+        break;
+    case C_LANE:
+        sqlite3_result_int(to, str_is_empty(message->stream) ? LANE_PLAIN : LANE_STREAMED);
+        break;
+    case C_TOPIC:
+        give_text(to, message->topic);
+        break;
+    case C_STREAM:
+        give_text(to, message->stream);
+        break;
+    case C_CORRELATION_ID:
+        give_text(to, message->correlation_id);
+        break;
+    case C_HEADERS:
+        give_text(to, message->headers);
+        break;
+    case C_CREATED_AT:
+        sqlite3_result_int64(to, bulk->now);
+        break;
     case C_DUE_AT:
         if (message->due_at != BOXCAR_TIME_NONE)
             sqlite3_result_int64(to, message->due_at);
@@ -139,10 +155,17 @@ static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int numbe
         if (message->max_attempts > 0)
             sqlite3_result_int(to, message->max_attempts);
         break;
-    case C_PAYLOAD: give_text(to, message->payload); break;
-    case C_CAUSATION_ID: give_text(to, message->causation_id); break;
-    case C_METADATA: give_text(to, message->metadata); break;
-    case C_BULK: break;
+    case C_PAYLOAD:
+        give_text(to, message->payload);
+        break;
+    case C_CAUSATION_ID:
+        give_text(to, message->causation_id);
+        break;
+    case C_METADATA:
+        give_text(to, message->metadata);
+        break;
+    case C_BULK:
+        break;
     }
     return SQLITE_OK;
 }
@@ -181,7 +204,8 @@ boxcar_status sqlite_bulk_insert(struct sqlite_store *store, const struct bulk *
     query_pointer(&query, bulk, POINTER_TYPE);
     status = query_run(&query, &failure);
     *ret_stored = status == BOXCAR_OK;
-    if (status == BOXCAR_OK || (store->last_rc & 0xff) == SQLITE_CONSTRAINT) /* then the statement has undone itself */
+    if (status == BOXCAR_OK ||
+        (store->last_rc & 0xff) == SQLITE_CONSTRAINT) /* then the statement has undone itself */
         return BOXCAR_OK;
     if (err != NULL)
         *err = failure;

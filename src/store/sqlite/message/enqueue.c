@@ -39,7 +39,8 @@ static enum lane lane_of(const struct sqlite_store *store, const struct enqueuei
 
 static boxcar_str present(boxcar_str text) { return str_is_empty(text) ? BOXCAR_NO_STR : text; }
 
-static boxcar_status read_state(struct sqlite_store *store, struct enqueueing *enqueueing, boxcar_error *err) {
+static boxcar_status read_state(struct sqlite_store *store, struct enqueueing *enqueueing,
+                                boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_LAST_WORK_ID);
     bool found = false;
     boxcar_status status = query_step(&query, &found, err);
@@ -127,7 +128,8 @@ static boxcar_status place(struct sqlite_store *store, const struct enqueueing *
     return status;
 }
 
-static boxcar_status check_sizes(struct sqlite_store *store, const boxcar_new_message *message, boxcar_error *err) {
+static boxcar_status check_sizes(struct sqlite_store *store, const boxcar_new_message *message,
+                                 boxcar_error *err) {
     boxcar_status status = sqlite_check_sizes(store, message->payload, message->headers, err);
 
     return status == BOXCAR_OK ? sqlite_check_message_metadata(store, message->metadata, err) : status;
@@ -226,8 +228,8 @@ static bool is_plain(const struct sqlite_store *store, const struct enqueueing *
            str_is_absent(message->event_type);
 }
 
-/* The library made their ids in this call, and nothing but the log has to know of them. A connection that is lent does not
- * have the table that bulks are read from. */
+/* The library made their ids in this call, and nothing but the log has to know of them. A connection that is
+ * lent does not have the table that bulks are read from. */
 static size_t count_plain(const struct sqlite_store *store, const struct enqueueing *enqueueing,
                           const struct new_messages *new, size_t first) {
     size_t end = first;
@@ -261,8 +263,8 @@ static void note_stored(struct sqlite_store *store, const struct bulk *bulk, box
 }
 
 static boxcar_status enqueue_plain(struct sqlite_store *store, struct enqueueing *enqueueing,
-                                   const boxcar_new_message *messages, size_t count, boxcar_enqueued *enqueued,
-                                   bool *ret_stored, boxcar_error *err) {
+                                   const boxcar_new_message *messages, size_t count,
+                                   boxcar_enqueued *enqueued, bool *ret_stored, boxcar_error *err) {
     struct bulk bulk = {.messages = messages,
                         .count = count,
                         .box = enqueueing->box,
@@ -298,8 +300,8 @@ static boxcar_status enqueue_some(struct sqlite_store *store, struct enqueueing 
     return status;
 }
 
-boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct request *request,
-                             struct result *result, boxcar_error *err) {
+boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct request *request, struct result *result,
+                             boxcar_error *err) {
     const struct new_messages messages = request_messages(request, BOXCAR_OUTBOX), *new = &messages;
     struct enqueueing enqueueing;
     boxcar_enqueued *enqueued;

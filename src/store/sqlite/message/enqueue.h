@@ -6,8 +6,8 @@
 #include "store/sqlite/state.h"
 
 /* The request's messages of the outbox. */
-boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct request *request,
-                             struct result *result, boxcar_error *err);
+boxcar_status sqlite_enqueue(struct sqlite_store *store, const struct request *request, struct result *result,
+                             boxcar_error *err);
 /* One message, or what is there already. */
 boxcar_status sqlite_enqueue_one(struct sqlite_store *store, boxcar_box box,
                                  const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
@@ -23,13 +23,13 @@ boxcar_status sqlite_enqueue_aside(struct sqlite_store *store, boxcar_box box,
 /* ---- message by message in one transaction: begin once, then one after the other ---- */
 struct enqueueing {
     boxcar_box box;
-    int64_t last_id;       /* the highest work id in use */
-    boxcar_str waits;      /* the topic of waits for joins, which are parked at once */
-    bool aside;            /* parked at once, whatever the message says */
-    bool straight;         /* streamed messages stay in the log; else there may be programs that do not know that */
+    int64_t last_id;  /* the highest work id in use */
+    boxcar_str waits; /* the topic of waits for joins, which are parked at once */
+    bool aside;       /* parked at once, whatever the message says */
+    bool straight; /* streamed messages stay in the log; else there may be programs that do not know that */
     bool are_events_stored; /* the caller has appended the events that the messages are */
-    bool expected;         /* some members of joins name messages that are not enqueued yet */
-    struct attaching join; /* the one that the last message was attached to */
+    bool expected;          /* some members of joins name messages that are not enqueued yet */
+    struct attaching join;  /* the one that the last message was attached to */
 };
 
 /* `fresh`: the library made the ids just now, so no join can have them as members yet. */

@@ -1,5 +1,6 @@
-/* A key that is kept as long as its message is the id of that message; only programs of schema version 9 have made
- * another one of it. A unique key has a row that names its newest message, and is free if that has ended. */
+/* A key that is kept as long as its message is the id of that message; only programs of schema version 9 have
+ * made another one of it. A unique key has a row that names its newest message, and is free if that has
+ * ended. */
 #include "key.h"
 
 #include <string.h>

@@ -1,10 +1,10 @@
 /* The parking lot and the streams in it.
  *
- * Streamed messages come here when something keeps them from being leased straight from the log, and stay until they
- * end (claim/window.c, stream/lot.c). Of each stream at most one row is open (its head, the smallest
- * number), and none while some are leased or the stream is halted; the others are behind, outside the availability
- * indexes, so a stream of a million messages costs a claim no more than those it takes. A function that takes a row
- * away or brings one in settles which one is the head. */
+ * Streamed messages come here when something keeps them from being leased straight from the log, and stay
+ * until they end (claim/window.c, stream/lot.c). Of each stream at most one row is open (its head, the
+ * smallest number), and none while some are leased or the stream is halted; the others are behind, outside
+ * the availability indexes, so a stream of a million messages costs a claim no more than those it takes. A
+ * function that takes a row away or brings one in settles which one is the head. */
 #include "park.h"
 
 #include "boxcar/instance.h"
@@ -66,8 +66,8 @@ static boxcar_status write_state(struct sqlite_store *store, int64_t work_id, en
 }
 
 /* `to_open`: to the front, else to the back. */
-static boxcar_status move(struct sqlite_store *store, int box, int64_t work_id, enum parked_state from, bool to_open,
-                          boxcar_error *err) {
+static boxcar_status move(struct sqlite_store *store, int box, int64_t work_id, enum parked_state from,
+                          bool to_open, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_PARKED_TOPIC);
     enum parked_state to;
     bool found = false;
@@ -99,7 +99,8 @@ static boxcar_status settle_head(struct sqlite_store *store, int box, const stru
     return status == BOXCAR_OK && !stands ? move(store, box, next, PARKED_BEHIND, true, err) : status;
 }
 
-boxcar_status sqlite_stream_settle_head(struct sqlite_store *store, struct stream_key stream, boxcar_error *err) {
+boxcar_status sqlite_stream_settle_head(struct sqlite_store *store, struct stream_key stream,
+                                        boxcar_error *err) {
     struct stream_places places;
     boxcar_status status = sqlite_stream_places(store, stream, &places, err);
 
@@ -107,8 +108,8 @@ boxcar_status sqlite_stream_settle_head(struct sqlite_store *store, struct strea
 }
 
 /* Where a message that has no row yet belongs. One that comes before the head takes its place. */
-static boxcar_status choose_place(struct sqlite_store *store, const struct parked *row, enum parked_state *ret_state,
-                                  boxcar_error *err) {
+static boxcar_status choose_place(struct sqlite_store *store, const struct parked *row,
+                                  enum parked_state *ret_state, boxcar_error *err) {
     struct stream_key key = {row->box, row->stream};
     struct stream_places places;
     int64_t earliest;
@@ -144,8 +145,8 @@ boxcar_status sqlite_fix_partitions(struct sqlite_store *store, boxcar_error *er
     return query_run(&query, err);
 }
 
-static boxcar_status partition_of(struct sqlite_store *store, const struct parked *row, int64_t *ret_partition,
-                                  boxcar_error *err) {
+static boxcar_status partition_of(struct sqlite_store *store, const struct parked *row,
+                                  int64_t *ret_partition, boxcar_error *err) {
     boxcar_status status;
 
     *ret_partition = BOXCAR_TIME_NONE; /* null */

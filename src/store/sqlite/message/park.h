@@ -4,8 +4,8 @@
 
 #include "store/sqlite/state.h"
 
-/* Where in the log a message belongs, see sql/sqlite/migrations/0001_message.sql: on the straight path, set aside, or in a
- * stream and in its order. */
+/* Where in the log a message belongs, see sql/sqlite/migrations/0001_message.sql: on the straight path, set
+ * aside, or in a stream and in its order. */
 enum lane { LANE_PLAIN, LANE_ASIDE, LANE_STREAMED };
 
 enum parked_state { PARKED_OPEN, PARKED_SUSPECT, PARKED_BEHIND, PARKED_LEASED };
@@ -27,8 +27,8 @@ boxcar_status sqlite_park(struct sqlite_store *store, const struct parked *row, 
 /* Text is copied into the scratch arena. */
 boxcar_status sqlite_parked_read(struct sqlite_store *store, int64_t work_id, struct parked *ret_row,
                                  bool *ret_found, boxcar_error *err);
-/* Takes a message off the lot for good and lets its stream go on. *ret_earliest (may be NULL): the first message of
- * the stream that is left, 0 = none. */
+/* Takes a message off the lot for good and lets its stream go on. *ret_earliest (may be NULL): the first
+ * message of the stream that is left, 0 = none. */
 boxcar_status sqlite_unpark(struct sqlite_store *store, const struct parked *row, int64_t *ret_earliest,
                             boxcar_error *err);
 enum tally_kind sqlite_parked_tally(enum parked_state state);

@@ -117,9 +117,8 @@ static boxcar_time available_after(struct sqlite_store *store, const struct rele
     int64_t delay_ms = how->delay_ms;
 
     if (delay_ms < 0)
-        delay_ms = how->outcome == NULL
-                       ? 0
-                       : backoff_curve_delay_ms(&store->settings.curve, attempts, chance);
+        delay_ms =
+            how->outcome == NULL ? 0 : backoff_curve_delay_ms(&store->settings.curve, attempts, chance);
     return store->now + delay_ms * 1000;
 }
 

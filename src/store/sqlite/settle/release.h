@@ -20,7 +20,8 @@ boxcar_status sqlite_release_expired(struct sqlite_store *store, int64_t work_id
 /* Releases at most `limit` expired leases, of either box. */
 boxcar_status sqlite_reap(struct sqlite_store *store, int limit, int64_t *ret_count, boxcar_error *err);
 /* All of one box. */
-boxcar_status sqlite_reap_box(struct sqlite_store *store, boxcar_box box, int64_t *ret_count, boxcar_error *err);
+boxcar_status sqlite_reap_box(struct sqlite_store *store, boxcar_box box, int64_t *ret_count,
+                              boxcar_error *err);
 /* Buries at most `limit` parked messages whose time to live has ended. */
 boxcar_status sqlite_expire(struct sqlite_store *store, int limit, int64_t *ret_count, boxcar_error *err);
 

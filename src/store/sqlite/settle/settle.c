@@ -52,8 +52,9 @@ bool sqlite_lease_is_held(const struct lease *lease, boxcar_box box, boxcar_owne
 }
 
 /* Takes a message that came over the parking lot off it. `reason`: of its death, if it has died. */
-static boxcar_status unpark_leased(struct sqlite_store *store, const struct lease *lease, boxcar_reason reason,
-                                   struct parked *ret_row, int64_t *ret_earliest, boxcar_error *err) {
+static boxcar_status unpark_leased(struct sqlite_store *store, const struct lease *lease,
+                                   boxcar_reason reason, struct parked *ret_row, int64_t *ret_earliest,
+                                   boxcar_error *err) {
     bool found = false;
     boxcar_status status = BOXCAR_OK;
 
@@ -163,15 +164,12 @@ static boxcar_status renew(struct sqlite_store *store, const struct settling *se
     return query_run(&query, err);
 }
 
-static settle_fn *const SETTLE[BOXCAR_SETTLE_KINDS] = {[BOXCAR_RECORD] = record,
-                                                [BOXCAR_ACK] = ack,
-                                                [BOXCAR_ABANDON] = abandon,
-                                                [BOXCAR_DEFER] = defer,
-                                                [BOXCAR_FAIL] = fail,
-                                                [BOXCAR_RENEW] = renew};
+static settle_fn *const SETTLE[BOXCAR_SETTLE_KINDS] = {
+    [BOXCAR_RECORD] = record, [BOXCAR_ACK] = ack,   [BOXCAR_ABANDON] = abandon,
+    [BOXCAR_DEFER] = defer,   [BOXCAR_FAIL] = fail, [BOXCAR_RENEW] = renew};
 
-static boxcar_status settle_one(struct sqlite_store *store, struct settling *settling, boxcar_settle_kind kind,
-                                struct work_id_list *affected, boxcar_error *err) {
+static boxcar_status settle_one(struct sqlite_store *store, struct settling *settling,
+                                boxcar_settle_kind kind, struct work_id_list *affected, boxcar_error *err) {
     int64_t work_id = settling->given->work_id.value;
     bool found;
     boxcar_status status = sqlite_lease_read(store, work_id, &settling->lease, &found, err);
@@ -261,8 +259,8 @@ static boxcar_status read_texts(struct sqlite_store *store, struct query *query,
 
 /* *ret_whole: all are held by the owner as it says, and none is parked. */
 static boxcar_status read_neighbours(struct sqlite_store *store, const struct settling *settling,
-                                     const boxcar_settlement *given, size_t count, struct lease *leases, bool *ret_whole,
-                                     boxcar_error *err) {
+                                     const boxcar_settlement *given, size_t count, struct lease *leases,
+                                     bool *ret_whole, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_LEASES_READ);
     boxcar_status status = BOXCAR_OK;
     size_t read = 0;
@@ -289,8 +287,8 @@ static boxcar_status read_neighbours(struct sqlite_store *store, const struct se
     return status;
 }
 
-static boxcar_status delete_neighbours(struct sqlite_store *store, const boxcar_settlement *given, size_t count,
-                                       boxcar_error *err) {
+static boxcar_status delete_neighbours(struct sqlite_store *store, const boxcar_settlement *given,
+                                       size_t count, boxcar_error *err) {
     struct query query = query_on(store, S_LEASES_DELETE);
 
     query_int(&query, given[0].work_id.value);
@@ -298,10 +296,11 @@ static boxcar_status delete_neighbours(struct sqlite_store *store, const boxcar_
     return query_run(&query, err);
 }
 
-/* Acks neighbours by one statement instead of two for each. *ret_acked false: nothing was done, they are not all alike. */
+/* Acks neighbours by one statement instead of two for each. *ret_acked false: nothing was done, they are not
+ * all alike. */
 static boxcar_status ack_neighbours(struct sqlite_store *store, const struct settling *settling,
-                                    const boxcar_settlement *given, size_t count, struct work_id_list *affected,
-                                    bool *ret_acked, boxcar_error *err) {
+                                    const boxcar_settlement *given, size_t count,
+                                    struct work_id_list *affected, bool *ret_acked, boxcar_error *err) {
     struct lease *leases = arena_alloc_array(&store->scratch, count, sizeof(*leases));
     boxcar_status status;
 
@@ -321,8 +320,8 @@ static boxcar_status ack_neighbours(struct sqlite_store *store, const struct set
 }
 
 /* An id given twice counts once. Most ways end the lease, so the second finds none. */
-static boxcar_status settle_each(struct sqlite_store *store, struct settling *settling, boxcar_settle_kind kind,
-                                 struct work_id_list *affected, boxcar_error *err) {
+static boxcar_status settle_each(struct sqlite_store *store, struct settling *settling,
+                                 boxcar_settle_kind kind, struct work_id_list *affected, boxcar_error *err) {
     const boxcar_settlement_list *list = &settling->part->settle[kind];
     boxcar_status status = BOXCAR_OK;
 
@@ -355,7 +354,9 @@ static void drop_repeated(struct work_id_list *list) {
 
 boxcar_status sqlite_settle(struct sqlite_store *store, const struct request *request, boxcar_box box,
                             boxcar_settle_kind kind, struct result *result, boxcar_error *err) {
-    struct settling settling = {.box = box, .owner = request->base.owner, .part = &request->parts[box],
+    struct settling settling = {.box = box,
+                                .owner = request->base.owner,
+                                .part = &request->parts[box],
                                 .fail_reason = request->own[box].fail_reason};
     struct work_id_list *affected = &result->parts[box].settled[kind];
     size_t count = settling.part->settle[kind].count;

@@ -18,19 +18,21 @@
     "select " MESSAGE_COLUMNS ", p.state, p.available_at, p.expires_at, "                                    \
     "coalesce(p.retry_count, d.retry_count, (select a.retry_count from boxcar_attempt a "                    \
     "    where a.work_id = m.work_id order by a.attempt_id desc limit 1)), "                                 \
-    "coalesce(p.crash_count, d.crash_count, " CRASHES_OF("m.work_id") "), "                                  \
-    "coalesce(p.last_error, d.last_error, (select a.error from boxcar_attempt a "                            \
-    "    where a.work_id = m.work_id and a.outcome <> 'replayed' "                                           \
-    "    order by a.attempt_id desc limit 1)), "                                                             \
-    "l.owner, l.epoch, l.until, f.owner, f.at, d.reason, d.died_at, "                                        \
-    "(select k.source from boxcar_inbox_key k where k.work_id = m.work_id), "                                \
-    "(select k.external_id from boxcar_inbox_key k where k.work_id = m.work_id), "                          \
-    "(select s.flags from boxcar_stage s where s.work_id = m.work_id)" payload " from boxcar_message m "      \
-    "left join boxcar_parked p on p.work_id = m.work_id "                                                    \
-    "left join boxcar_lease l on l.work_id = m.work_id "                                                     \
-    "left join boxcar_dead d on d.work_id = m.work_id "                                                      \
-    "left join boxcar_finished f on f.first_id = " FINISHED_RUN_OF("m.work_id")                              \
-    " and f.last_id >= m.work_id where m.work_id = ?1"
+    "coalesce(p.crash_count, d.crash_count, " CRASHES_OF(                                                    \
+        "m.work_id") "), "                                                                                   \
+                     "coalesce(p.last_error, d.last_error, (select a.error from boxcar_attempt a "           \
+                     "    where a.work_id = m.work_id and a.outcome <> 'replayed' "                          \
+                     "    order by a.attempt_id desc limit 1)), "                                            \
+                     "l.owner, l.epoch, l.until, f.owner, f.at, d.reason, d.died_at, "                       \
+                     "(select k.source from boxcar_inbox_key k where k.work_id = m.work_id), "               \
+                     "(select k.external_id from boxcar_inbox_key k where k.work_id = m.work_id), "          \
+                     "(select s.flags from boxcar_stage s where s.work_id = m.work_id)" payload              \
+                     " from boxcar_message m "                                                               \
+                     "left join boxcar_parked p on p.work_id = m.work_id "                                   \
+                     "left join boxcar_lease l on l.work_id = m.work_id "                                    \
+                     "left join boxcar_dead d on d.work_id = m.work_id "                                     \
+                     "left join boxcar_finished f on f.first_id = " FINISHED_RUN_OF(                         \
+                         "m.work_id") " and f.last_id >= m.work_id where m.work_id = ?1"
 
 /* A join without its texts; see join/row.c. */
 #define JOIN_COLUMNS                                                                                         \
@@ -50,18 +52,20 @@
 
 /* A fresh message m that others of its stream come before, or that its stream keeps back. */
 #define IS_BEHIND                                                                                            \
-    "(m.lane = 2 and (exists (select 1 from boxcar_message e indexed by boxcar_message_stream "               \
-    "where e.box = m.box and e.stream = m.stream and e.lane = 2 and e.work_id < m.work_id "                   \
-    "and e.work_id > (select position from boxcar_frontier where box = m.box)) "                              \
-    "or exists (select 1 from boxcar_parked p indexed by boxcar_parked_stream where p.box = m.box and p.stream = m.stream) " \
-    "or exists (select 1 from boxcar_lease l indexed by boxcar_lease_stream where l.box = m.box and l.stream = m.stream) " \
+    "(m.lane = 2 and (exists (select 1 from boxcar_message e indexed by boxcar_message_stream "              \
+    "where e.box = m.box and e.stream = m.stream and e.lane = 2 and e.work_id < m.work_id "                  \
+    "and e.work_id > (select position from boxcar_frontier where box = m.box)) "                             \
+    "or exists (select 1 from boxcar_parked p indexed by boxcar_parked_stream where p.box = m.box and "      \
+    "p.stream = m.stream) "                                                                                  \
+    "or exists (select 1 from boxcar_lease l indexed by boxcar_lease_stream where l.box = m.box and "        \
+    "l.stream = m.stream) "                                                                                  \
     "or exists (select 1 from boxcar_stream_halt h where h.box = m.box and h.stream = m.stream))) "
 
 /* Pages: box ?1, topics ?2 to ?3, below ?4, at most ?5, now ?6 where the clock counts. */
 #define PAGE_PARKED                                                                                          \
     "select work_id from boxcar_parked where box = ?1 and " TOPIC_IN("topic") " and work_id < ?4 "
 #define PAGE_FRESH                                                                                           \
-    "select m.work_id from boxcar_message m where m.work_id > (select position from boxcar_frontier "         \
+    "select m.work_id from boxcar_message m where m.work_id > (select position from boxcar_frontier "        \
     "where box = ?1) and m.box = ?1 and m.lane <> 1 and " TOPIC_IN("m.topic") " and m.work_id < ?4 "
 #define PAGE_ORDER "order by work_id desc limit ?5"
 
@@ -71,31 +75,38 @@
 
 /* The first message of a stream in a state. */
 #define STREAM_FIRST(state_number)                                                                           \
-    "(select work_id from boxcar_parked indexed by boxcar_parked_stream where box = ?1 and stream = ?2 "      \
+    "(select work_id from boxcar_parked indexed by boxcar_parked_stream where box = ?1 and stream = ?2 "     \
     "and state = " state_number " order by work_id limit 1)"
 /* The messages of a stream that are in the log beyond the frontier. */
 #define STREAM_FRESH                                                                                         \
-    "from boxcar_message indexed by boxcar_message_stream where box = ?1 and stream = ?2 and lane = 2 "       \
+    "from boxcar_message indexed by boxcar_message_stream where box = ?1 and stream = ?2 and lane = 2 "      \
     "and work_id > (select position from boxcar_frontier where box = ?1)"
-/* The first key of a stream that is alive, from ?2 on or behind it. Texts only: blobs, which only a foreign hand writes,
- * come behind all texts, and a walk from text to text would meet the first of them for ever. In the log it goes past
- * streams of which all is done, from key to key, to the first that is not. */
+/* The first key of a stream that is alive, from ?2 on or behind it. Texts only: blobs, which only a foreign
+ * hand writes, come behind all texts, and a walk from text to text would meet the first of them for ever. In
+ * the log it goes past streams of which all is done, from key to key, to the first that is not. */
 #define STREAM_NEXT(operator)                                                                                \
-    "with recursive logged(stream) as (select min(stream) from boxcar_message indexed by boxcar_message_stream "  \
-    "where box = ?1 and lane = 2 and stream " operator " ?2 and stream < x'' union all "                      \
-    "select (select min(m.stream) from boxcar_message m indexed by boxcar_message_stream "                    \
-    "where m.box = ?1 and m.lane = 2 and m.stream > s.stream and m.stream < x'') from logged s "              \
-    "where s.stream is not null and not exists (select 1 from boxcar_message f indexed by boxcar_message_stream "  \
-    "where f.box = ?1 and f.lane = 2 and f.stream = s.stream "                                                \
-    "and f.work_id > (select position from boxcar_frontier where box = ?1))) "                                \
-    "select min(stream) from (select min(stream) as stream from boxcar_parked where box = ?1 and stream "     \
-    operator " ?2 and stream < x'' union all "                                                                \
-    "select min(stream) from boxcar_lease indexed by boxcar_lease_stream where box = ?1 and stream "          \
-    operator " ?2 and stream < x'' union all "                                                                \
-    "select min(stream) from boxcar_stream_halt where box = ?1 and stream " operator " ?2 and stream < x'' "  \
-    "union all select case when count(*) = count(stream) then max(stream) end from logged)"
+    "with recursive logged(stream) as (select min(stream) from boxcar_message indexed by "                   \
+    "boxcar_message_stream "                                                                                 \
+    "where box = ?1 and lane = 2 and stream "                                                                \
+    operator" ?2 and stream < x'' union all "                                                                \
+            "select (select min(m.stream) from boxcar_message m indexed by boxcar_message_stream "           \
+            "where m.box = ?1 and m.lane = 2 and m.stream > s.stream and m.stream < x'') from logged s "     \
+            "where s.stream is not null and not exists (select 1 from boxcar_message f indexed by "          \
+            "boxcar_message_stream "                                                                         \
+            "where f.box = ?1 and f.lane = 2 and f.stream = s.stream "                                       \
+            "and f.work_id > (select position from boxcar_frontier where box = ?1))) "                       \
+            "select min(stream) from (select min(stream) as stream from boxcar_parked where box = ?1 and "   \
+            "stream "                                                                                        \
+            operator" ?2 and stream < x'' union all "                                                        \
+                    "select min(stream) from boxcar_lease indexed by boxcar_lease_stream where box = ?1 "    \
+                    "and stream "                                                                            \
+                    operator" ?2 and stream < x'' union all "                                                \
+                            "select min(stream) from boxcar_stream_halt where box = ?1 and stream "          \
+                            operator" ?2 and stream < x'' "                                                  \
+                                    "union all select case when count(*) = count(stream) then max(stream) "  \
+                                    "end from logged)"
 #define HALT_NEXT(operator)                                                                                  \
-    "select min(stream) from boxcar_stream_halt where box = ?1 and stream " operator " ?2 and stream < x''"
+    "select min(stream) from boxcar_stream_halt where box = ?1 and stream " operator" ?2 and stream < x''"
 
 const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_BEGIN_WRITE] = "begin immediate",

@@ -41,8 +41,8 @@ struct stream_state {
                                     claim */
 };
 
-static boxcar_status read_state(struct sqlite_store *store, struct stream_key key, struct stream_state *ret_state,
-                                boxcar_error *err) {
+static boxcar_status read_state(struct sqlite_store *store, struct stream_key key,
+                                struct stream_state *ret_state, boxcar_error *err) {
     boxcar_status status = sqlite_stream_places(store, key, &ret_state->places, err);
 
     if (status == BOXCAR_OK)
@@ -59,8 +59,8 @@ static int64_t earliest_of(const struct stream_state *state) {
     return state->straight != 0 ? state->straight : state->fresh;
 }
 
-static boxcar_status describe_logged_head(struct sqlite_store *store, struct arena *arena, boxcar_stream *stream,
-                                          boxcar_error *err) {
+static boxcar_status describe_logged_head(struct sqlite_store *store, struct arena *arena,
+                                          boxcar_stream *stream, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_MESSAGE_HEAD);
     bool found = false;
     boxcar_status status;
@@ -179,7 +179,8 @@ static boxcar_status add_stream(struct sqlite_store *store, struct stream_paging
     bool found = false;
     boxcar_status status;
 
-    boxcar_stream *items = arena_make_room(&list->arena, list->items, list->count, &paging->capacity, sizeof(*items));
+    boxcar_stream *items =
+        arena_make_room(&list->arena, list->items, list->count, &paging->capacity, sizeof(*items));
     if (items == NULL)
         return error_no_memory(err);
     list->items = items;
@@ -304,7 +305,8 @@ static boxcar_status bury_head(struct sqlite_store *store, struct deciding *deci
     deciding->work_id.value = earliest_of(&state);
     if (deciding->work_id.value == 0)
         return error_no_stream(deciding, err);
-    if (sqlite_stream_earliest(&state.places) == 0 && state.straight == 0) /* then only this one has to go aside */
+    if (sqlite_stream_earliest(&state.places) == 0 &&
+        state.straight == 0) /* then only this one has to go aside */
         status = sqlite_stream_enter_lot(store, deciding->key, deciding->work_id.value + 1, err);
     if (status != BOXCAR_OK)
         return status;
@@ -331,7 +333,8 @@ static boxcar_status skip(struct sqlite_store *store, void *context, boxcar_erro
 }
 
 boxcar_status sqlite_stream_change(struct boxcar_store *store, boxcar_box box, boxcar_str stream,
-                                   enum stream_action action, boxcar_work_id *ret_work_id, boxcar_error *err) {
+                                   enum stream_action action, boxcar_work_id *ret_work_id,
+                                   boxcar_error *err) {
     struct deciding deciding = {.key = {(int)box, stream}, .replay = action == STREAM_REPLAY};
     sqlite_work_fn work = action == STREAM_SKIP ? skip : resume;
     boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_WRITE, work, &deciding, err);

@@ -1,8 +1,8 @@
 /* How a stream gets from the log to the lot.
  *
- * As long as nothing goes wrong, the messages of a stream are leased straight from the log, and there is no parked row.
- * When one of them has to be parked, the lot must know all that comes before it: so those in hands get a row
- * each, too, and so do those in the log that no claim has met, where they come first. */
+ * As long as nothing goes wrong, the messages of a stream are leased straight from the log, and there is no
+ * parked row. When one of them has to be parked, the lot must know all that comes before it: so those in
+ * hands get a row each, too, and so do those in the log that no claim has met, where they come first. */
 #include "boxcar/instance.h"
 #include "store/sqlite/admin/setting.h"
 #include "store/sqlite/message/park.h"
@@ -29,8 +29,8 @@ boxcar_status sqlite_stream_first_straight(struct sqlite_store *store, struct st
     return read_id(&query, ret_work_id, err);
 }
 
-boxcar_status sqlite_stream_first_fresh(struct sqlite_store *store, struct stream_key key, int64_t *ret_work_id,
-                                        boxcar_error *err) {
+boxcar_status sqlite_stream_first_fresh(struct sqlite_store *store, struct stream_key key,
+                                        int64_t *ret_work_id, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_STREAM_FRESH_FIRST);
 
     query_int(&query, key.box);
@@ -71,8 +71,8 @@ static boxcar_status set_aside(struct sqlite_store *store, const struct parked *
     return status == BOXCAR_OK ? sqlite_park(store, row, err) : status;
 }
 
-static boxcar_status find_fresh(struct sqlite_store *store, struct stream_key key, int64_t before, struct parked *row,
-                                bool *ret_found, boxcar_error *err) {
+static boxcar_status find_fresh(struct sqlite_store *store, struct stream_key key, int64_t before,
+                                struct parked *row, bool *ret_found, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_STREAM_FRESH);
     boxcar_status status;
 
@@ -92,12 +92,14 @@ static boxcar_status find_fresh(struct sqlite_store *store, struct stream_key ke
 }
 
 /* One after the other: each leaves the index that is looked at. */
-static boxcar_status enter_fresh(struct sqlite_store *store, struct stream_key key, int64_t before, boxcar_error *err) {
+static boxcar_status enter_fresh(struct sqlite_store *store, struct stream_key key, int64_t before,
+                                 boxcar_error *err) {
     struct parked row;
     bool found = true;
     boxcar_status status = BOXCAR_OK;
 
-    while (status == BOXCAR_OK && (status = find_fresh(store, key, before, &row, &found, err)) == BOXCAR_OK && found)
+    while (status == BOXCAR_OK && (status = find_fresh(store, key, before, &row, &found, err)) == BOXCAR_OK &&
+           found)
         status = set_aside(store, &row, err);
     return status;
 }

@@ -126,7 +126,8 @@ boxcar_status sqlite_stream_note_replay(struct sqlite_store *store, struct strea
 static boxcar_status note_acked(struct sqlite_store *store, struct acked item, boxcar_error *err) {
     struct acked_list *acked = &store->acked;
 
-    struct acked *items = arena_make_room(&store->scratch, acked->items, acked->count, &acked->capacity, sizeof(*items));
+    struct acked *items =
+        arena_make_room(&store->scratch, acked->items, acked->count, &acked->capacity, sizeof(*items));
     if (items == NULL)
         return error_no_memory(err);
     acked->items = items;
@@ -201,8 +202,8 @@ static boxcar_status check_stream(struct sqlite_store *store, const struct acked
     boxcar_status status = find_earlier(store, last, &earlier, err);
 
     if (status == BOXCAR_OK)
-        status = sqlite_stream_first_straight(store, (struct stream_key){last->box, last->stream}, last->work_id,
-                                              &straight, err);
+        status = sqlite_stream_first_straight(store, (struct stream_key){last->box, last->stream},
+                                              last->work_id, &straight, err);
     if (earlier == 0 || (straight != 0 && straight < earlier))
         earlier = straight;
     for (size_t i = 0; status == BOXCAR_OK && earlier > 0 && i < count; i++) {

@@ -6,18 +6,19 @@
 #include "store/sqlite/settle/lease.h"
 
 /* ---- from the log to the lot (lot.c) ---- */
-/* Parks what is leased of a stream straight from the log, and what lies there below `before` and no claim has met. From
- * then on the lot knows all that comes before anything that is parked. */
+/* Parks what is leased of a stream straight from the log, and what lies there below `before` and no claim has
+ * met. From then on the lot knows all that comes before anything that is parked. */
 boxcar_status sqlite_stream_enter_lot(struct sqlite_store *store, struct stream_key key, int64_t before,
                                       boxcar_error *err);
-/* The same for the stream of a lease, if it came straight from the log; before it ends in any way but success. */
+/* The same for the stream of a lease, if it came straight from the log; before it ends in any way but
+ * success. */
 boxcar_status sqlite_lease_enter_lot(struct sqlite_store *store, struct lease *lease, boxcar_error *err);
 /* The first message of a stream, below `before`, that is leased straight from the log; 0 = none. */
 boxcar_status sqlite_stream_first_straight(struct sqlite_store *store, struct stream_key key, int64_t before,
                                            int64_t *ret_work_id, boxcar_error *err);
 /* The first that no claim has met; 0 = none. */
-boxcar_status sqlite_stream_first_fresh(struct sqlite_store *store, struct stream_key key, int64_t *ret_work_id,
-                                        boxcar_error *err);
+boxcar_status sqlite_stream_first_fresh(struct sqlite_store *store, struct stream_key key,
+                                        int64_t *ret_work_id, boxcar_error *err);
 
 /* ---- halts and evidence (stream.c) ---- */
 struct stream_halt {

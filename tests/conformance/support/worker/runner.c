@@ -45,8 +45,8 @@ static boxcar_verdict remember(void *context, boxcar_delivery *delivery) {
 void runner_handle(struct runner *runner, const char *topic) {
     if (!runner->worker && boxcar_worker_new(&runner->options, &runner->worker, &runner->err) != BOXCAR_OK)
         fail_msg("boxcar_worker_new: %s", runner->err.message);
-    if (boxcar_worker_handle(runner->worker, HANDLER(BOXCAR_OUTBOX, boxcar_str_of(topic), remember, runner), &runner->err) !=
-        BOXCAR_OK)
+    if (boxcar_worker_handle(runner->worker, HANDLER(BOXCAR_OUTBOX, boxcar_str_of(topic), remember, runner),
+                             &runner->err) != BOXCAR_OK)
         fail_msg("boxcar_worker_handle: %s", runner->err.message);
 }
 

@@ -89,7 +89,8 @@ boxcar_verdict scene_play(void *context, boxcar_delivery *delivery) {
 }
 
 void scene_handle(struct scene *s, const char *topic) {
-    if (boxcar_worker_handle(s->worker, HANDLER(BOXCAR_OUTBOX, boxcar_str_of(topic), scene_play, s), &s->err) != BOXCAR_OK)
+    if (boxcar_worker_handle(s->worker, HANDLER(BOXCAR_OUTBOX, boxcar_str_of(topic), scene_play, s),
+                             &s->err) != BOXCAR_OK)
         fail_msg("boxcar_worker_handle: %s", s->err.message);
 }
 

@@ -30,8 +30,8 @@ struct scene {
     boxcar_error err;
 };
 
-/* It drains, unless `options` is changed before the worker is made: the run ends by itself when there is nothing
- * left to do. */
+/* It drains, unless `options` is changed before the worker is made: the run ends by itself when there is
+ * nothing left to do. */
 struct scene *scene_new(struct fixture *f);
 void scene_make(struct scene *s); /* the worker */
 void scene_free(struct scene *s);

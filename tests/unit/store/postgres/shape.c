@@ -1,6 +1,7 @@
-/* Answers of a PostgreSQL server that are not what was asked for: each is refused before anything of it is read. */
-#include "store/postgres/statement/params.h"
+/* Answers of a PostgreSQL server that are not what was asked for: each is refused before anything of it is
+ * read. */
 #include "store/postgres/statement/shape.h"
+#include "store/postgres/statement/params.h"
 
 #include <endian.h>
 #include <string.h>
@@ -21,7 +22,8 @@ static PGresult *make(const struct column *columns, int count) {
 
     assert_true(count <= 32);
     for (int i = 0; i < count; i++)
-        attributes[i] = (PGresAttDesc){.name = (char *)"c", .typid = columns[i].type, .format = columns[i].format};
+        attributes[i] =
+            (PGresAttDesc){.name = (char *)"c", .typid = columns[i].type, .format = columns[i].format};
     assert_true(PQsetResultAttrs(result, count, attributes));
     return result;
 }
@@ -88,7 +90,8 @@ static void texts_have_no_zero_byte_and_are_there(void **state) {
 
 /* What a server with an encoding checks; something between may have changed it. */
 static void texts_are_utf_8(void **state) {
-    static const char *const bad[] = {"\xff", "\xc3", "a\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "aaaaaaaaaaaaaaaa\xe2\x82"};
+    static const char *const bad[] = {
+        "\xff", "\xc3", "a\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "aaaaaaaaaaaaaaaa\xe2\x82"};
 
     (void)state;
     assert_good(PG_LIVE_PATTERNS, single(PG_TEXT, 1, "\xe2\x82\xac\xf0\x9f\x98\x80", 7));
@@ -114,7 +117,8 @@ static void floats_are_finite(void **state) {
 
 static PGresult *member(int status) {
     static const char bytes[16] = {0};
-    PGresult *result = make((const struct column[]){{PG_UUID, 1}, {PG_INT8, 1}, {PG_INT4, 1}, {PG_TIMESTAMPTZ, 1}}, 4);
+    PGresult *result =
+        make((const struct column[]){{PG_UUID, 1}, {PG_INT8, 1}, {PG_INT4, 1}, {PG_TIMESTAMPTZ, 1}}, 4);
     uint32_t number = htobe32((uint32_t)status);
 
     put(result, 0, 0, bytes, 16);
@@ -160,9 +164,7 @@ struct words {
 };
 
 /* Two numbers as the server sends them. */
-static struct words two_numbers(void) {
-    return (struct words){{1, 0, PG_INT8, 2, 1, 8, 0, 7, 8, 0, 9}};
-}
+static struct words two_numbers(void) { return (struct words){{1, 0, PG_INT8, 2, 1, 8, 0, 7, 8, 0, 9}}; }
 
 static PGresult *ids(struct words words, int len) {
     for (size_t i = 0; i < 32; i++)
@@ -184,8 +186,8 @@ static void arrays_are_of_one_dimension_without_nulls(void **state) {
     static const struct {
         size_t word;
         uint32_t value;
-    } WRONG[] = {{0, 2},          {0, 0},          {1, 1},  {2, PG_INT4},    {3, 0},          {3, 3},
-                 {3, UINT32_MAX}, {3, 0x15555557}, {5, 4},  {5, UINT32_MAX}, {8, UINT32_MAX}, {8, 16}};
+    } WRONG[] = {{0, 2},          {0, 0},          {1, 1}, {2, PG_INT4},    {3, 0},          {3, 3},
+                 {3, UINT32_MAX}, {3, 0x15555557}, {5, 4}, {5, UINT32_MAX}, {8, UINT32_MAX}, {8, 16}};
 
     (void)state;
     for (size_t i = 0; i < sizeof(WRONG) / sizeof(WRONG[0]); i++) {
