@@ -15,7 +15,7 @@ declare
     names constant text[] := '{topic,payload,correlation_id,due_at,ttl,stream,headers,max_attempts,causation_id,metadata,
                                 is_event,event_type}'::text[]
         || case p_box when 0 then '{message_id,key,join_id,unique}'::text[] else '{source,id,content_hash}' end;
-    plain constant text[] := '{topic,payload}';
+    plain constant text[] := '{topic,payload}'::text[];
     ts timestamptz := clock_timestamp();
     -- Ids as _new_message_id makes them, but with random bits that are counted on: drawing them takes longer than reading.
     seed bytea := uuid_send(:"schema"._new_message_id());
