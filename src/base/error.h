@@ -6,6 +6,15 @@
 
 #include "boxcar/error.h"
 
+/* Passes a failure up: leaves the function with the status of the call unless it is 0 (BOXCAR_OK). What the
+ * function owns by then is released by cleanup attributes (memory.h). */
+#define TRY(call)                                                                                            \
+    do {                                                                                                     \
+        __typeof__(call) try_status = (call);                                                                \
+        if (try_status != 0)                                                                                 \
+            return try_status;                                                                               \
+    } while (0)
+
 boxcar_status error_set(boxcar_error *err, boxcar_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* As error_set(BOXCAR_E_INVALID), naming the argument at fault. */

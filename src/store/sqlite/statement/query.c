@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "base/uuid.h"
 #include "store/sqlite/connection/connection.h"
 
@@ -64,6 +65,54 @@ void query_time(struct query *query, boxcar_time time) {
         query_null(query);
     else
         query_int(query, time);
+}
+
+static void bind(struct query *query, const struct query_value *value) {
+    switch (value->kind) {
+    case QUERY_INT:
+        query_int(query, value->value.integer);
+        break;
+    case QUERY_NUMBER:
+        query_number(query, value->value.number);
+        break;
+    case QUERY_TEXT:
+        query_text(query, value->value.text);
+        break;
+    case QUERY_ID:
+        query_id(query, value->value.id);
+        break;
+    case QUERY_TIME:
+        query_time(query, value->value.integer);
+        break;
+    }
+}
+
+void query_bind(struct query *query, const struct query_value *values, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        bind(query, &values[i]);
+}
+
+struct query query_start(struct sqlite_store *store, enum statement statement,
+                         const struct query_value *values, size_t count) {
+    struct query query = query_on(store, statement);
+    query_bind(&query, values, count);
+    return query;
+}
+
+boxcar_status query_execute(struct sqlite_store *store, enum statement statement, boxcar_error *err,
+                            const struct query_value *values, size_t count) {
+    struct query query = query_start(store, statement, values, count);
+    return query_run(&query, err);
+}
+
+boxcar_status query_first_int(struct sqlite_store *store, enum statement statement, int64_t *ret_value,
+                              boxcar_error *err, const struct query_value *values, size_t count) {
+    AUTO_QUERY struct query query = query_start(store, statement, values, count);
+    bool found = false;
+    TRY(query_step(&query, &found, err));
+    if (found)
+        *ret_value = query_get_int(&query, 0);
+    return BOXCAR_OK;
 }
 
 boxcar_status query_step(struct query *query, bool *ret_row, boxcar_error *err) {

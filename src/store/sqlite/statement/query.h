@@ -19,7 +19,46 @@ struct query {
     int rc;
 };
 
+/* A parameter: Q_INT, Q_NUMBER, Q_TEXT (absent = null), Q_ID (16 bytes; all zero = null) or Q_TIME
+ * (BOXCAR_TIME_NONE = null). */
+struct query_value {
+    enum { QUERY_INT, QUERY_NUMBER, QUERY_TEXT, QUERY_ID, QUERY_TIME } kind;
+    union {
+        int64_t integer;
+        double number;
+        boxcar_str text;
+        const uint8_t *id;
+    } value;
+};
+#define Q_INT(given) ((struct query_value){QUERY_INT, {.integer = (given)}})
+#define Q_NUMBER(given) ((struct query_value){QUERY_NUMBER, {.number = (given)}})
+#define Q_TEXT(given) ((struct query_value){QUERY_TEXT, {.text = (given)}})
+#define Q_ID(given) ((struct query_value){QUERY_ID, {.id = (given)}})
+#define Q_TIME(given) ((struct query_value){QUERY_TIME, {.integer = (given)}})
+
 struct query query_on(struct sqlite_store *store, enum statement statement);
+void query_bind(struct query *query, const struct query_value *values, size_t count);
+#define QUERY_VALUES(...)                                                                                    \
+    (const struct query_value[]){__VA_ARGS__},                                                               \
+        sizeof((struct query_value[]){__VA_ARGS__}) / sizeof(struct query_value)
+
+/* query_with(store, statement, Q_INT(..), ...): a statement with all its parameters. */
+struct query query_start(struct sqlite_store *store, enum statement statement,
+                         const struct query_value *values, size_t count);
+#define query_with(store, statement, ...) query_start(store, statement, QUERY_VALUES(__VA_ARGS__))
+
+/* query_do(store, statement, err, Q_INT(..), ...): runs a statement that yields no rows. */
+boxcar_status query_execute(struct sqlite_store *store, enum statement statement, boxcar_error *err,
+                            const struct query_value *values, size_t count);
+#define query_do(store, statement, err, ...) query_execute(store, statement, err, QUERY_VALUES(__VA_ARGS__))
+
+/* query_find_int(store, statement, &value, err, Q_INT(..), ...): the first column of the first row; null = 0.
+ * Without a row *ret_value stays as it is. */
+boxcar_status query_first_int(struct sqlite_store *store, enum statement statement, int64_t *ret_value,
+                              boxcar_error *err, const struct query_value *values, size_t count);
+#define query_find_int(store, statement, ret_value, err, ...)                                                \
+    query_first_int(store, statement, ret_value, err, QUERY_VALUES(__VA_ARGS__))
+
 void query_int(struct query *query, int64_t value);
 void query_number(struct query *query, double value);
 void query_text(struct query *query, boxcar_str text);       /* absent = null */

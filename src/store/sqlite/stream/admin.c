@@ -21,17 +21,8 @@
 
 static boxcar_status count_pending(struct sqlite_store *store, struct stream_key key, int64_t *ret_count,
                                    boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_STREAM_PENDING);
-    bool found = false;
-    boxcar_status status;
-
-    query_int(&query, key.box);
-    query_text(&query, key.text);
-    query_int(&query, BOXCAR_STREAM_PENDING_MAX);
-    status = query_step(&query, &found, err);
-    if (status == BOXCAR_OK)
-        *ret_count = found ? query_get_int(&query, 0) : 0;
-    return status;
+    return query_find_int(store, S_STREAM_PENDING, ret_count, err, Q_INT(key.box), Q_TEXT(key.text),
+                          Q_INT(BOXCAR_STREAM_PENDING_MAX));
 }
 
 /* The unfinished messages of a stream, wherever they are. */
