@@ -109,6 +109,12 @@ static void texts_compare_by_bytes(void **state) {
     assert_true(str_starts_with(BOXCAR_STR("abc"), BOXCAR_STR("ab")));
     assert_true(str_starts_with(BOXCAR_STR("abc"), BOXCAR_STR("")));
     assert_false(str_starts_with(BOXCAR_STR("ab"), BOXCAR_STR("abc")));
+    assert_int_equal(str_compare(BOXCAR_STR("a"), BOXCAR_STR("a")), 0);
+    assert_true(str_compare(BOXCAR_STR("a"), BOXCAR_STR("ab")) < 0);
+    assert_true(str_compare(BOXCAR_STR("b"), BOXCAR_STR("ab")) > 0);
+    assert_true(str_compare(BOXCAR_STR("\xc3"), BOXCAR_STR("a")) > 0);
+    assert_true(str_compare(BOXCAR_NO_STR, BOXCAR_STR("a")) < 0);
+    assert_int_equal(str_compare(BOXCAR_NO_STR, BOXCAR_STR("")), 0);
     assert_true(str_has_nul(BOXCAR_STR("a\0b")));
     assert_false(str_has_nul(BOXCAR_STR("ab")));
     assert_false(str_has_nul(BOXCAR_NO_STR));
