@@ -115,13 +115,23 @@ boxcar_status query_first_int(struct sqlite_store *store, enum statement stateme
     return BOXCAR_OK;
 }
 
-boxcar_status query_step(struct query *query, bool *ret_row, boxcar_error *err) {
+bool query_next(struct query *query) {
     if (query->rc != SQLITE_OK)
-        return sqlite_error(query->store, query->rc, err);
+        return false;
     int rc = sqlite3_step(query->stmt);
     if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-        return sqlite_error(query->store, rc, err);
-    *ret_row = rc == SQLITE_ROW;
+        query->rc = rc;
+    return rc == SQLITE_ROW;
+}
+
+boxcar_status query_status(const struct query *query, boxcar_error *err) {
+    return query->rc == SQLITE_OK ? BOXCAR_OK : sqlite_error(query->store, query->rc, err);
+}
+
+boxcar_status query_step(struct query *query, bool *ret_row, boxcar_error *err) {
+    bool row = query_next(query);
+    TRY(query_status(query, err));
+    *ret_row = row;
     return BOXCAR_OK;
 }
 

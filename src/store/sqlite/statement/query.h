@@ -69,6 +69,9 @@ void query_time(struct query *query, boxcar_time time);      /* BOXCAR_TIME_NONE
 void query_pointer(struct query *query, const void *pointer, const char *type);
 
 boxcar_status query_step(struct query *query, bool *ret_row, boxcar_error *err);
+/* The rows one by one: while (query_next(&query)) ...; then query_status(), for a failure ends them, too. */
+bool query_next(struct query *query);
+boxcar_status query_status(const struct query *query, boxcar_error *err);
 /* Steps a statement that yields no rows, and ends it. */
 boxcar_status query_run(struct query *query, boxcar_error *err);
 void query_end(struct query *query); /* fine more than once */
