@@ -10,78 +10,39 @@
 #include "store/sqlite/settle/lease.h"
 #include "stream.h"
 
-static boxcar_status read_id(struct query *query, int64_t *ret_work_id, boxcar_error *err) {
-    bool found = false;
-    boxcar_status status = query_step(query, &found, err);
-
-    if (status == BOXCAR_OK)
-        *ret_work_id = found ? query_get_int(query, 0) : 0;
-    return status;
-}
-
 boxcar_status sqlite_stream_first_straight(struct sqlite_store *store, struct stream_key key, int64_t before,
                                            int64_t *ret_work_id, boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_STREAM_STRAIGHT);
-
-    query_int(&query, key.box);
-    query_text(&query, key.text);
-    query_int(&query, before);
-    return read_id(&query, ret_work_id, err);
+    return query_find_int(store, S_STREAM_STRAIGHT, ret_work_id, err, Q_INT(key.box), Q_TEXT(key.text),
+                          Q_INT(before));
 }
 
 boxcar_status sqlite_stream_first_fresh(struct sqlite_store *store, struct stream_key key,
                                         int64_t *ret_work_id, boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_STREAM_FRESH_FIRST);
-
-    query_int(&query, key.box);
-    query_text(&query, key.text);
-    return read_id(&query, ret_work_id, err);
+    return query_find_int(store, S_STREAM_FRESH_FIRST, ret_work_id, err, Q_INT(key.box), Q_TEXT(key.text));
 }
 
 /* ---- in hands ---- */
 
 static boxcar_status enter_leased(struct sqlite_store *store, struct stream_key key, boxcar_error *err) {
-    struct query park = query_on(store, S_STREAM_ENTER), mark = query_on(store, S_LEASES_ENTER);
-    int64_t first = 0;
-    boxcar_status status = sqlite_stream_first_straight(store, key, INT64_MAX, &first, err);
-
-    if (status == BOXCAR_OK && first != 0)
-        status = sqlite_settings_load(store, err);
-    if (status != BOXCAR_OK || first == 0)
-        return status;
-    query_int(&park, key.box);
-    query_text(&park, key.text);
-    query_int(&park, boxcar_stream_partition(key.text, store->settings.partition_count));
-    status = query_run(&park, err);
-    query_int(&mark, key.box);
-    query_text(&mark, key.text);
-    return status == BOXCAR_OK ? query_run(&mark, err) : status;
+    int64_t first;
+    TRY(sqlite_stream_first_straight(store, key, INT64_MAX, &first, err));
+    if (first == 0)
+        return BOXCAR_OK;
+    TRY(sqlite_settings_load(store, err));
+    TRY(query_do(store, S_STREAM_ENTER, err, Q_INT(key.box), Q_TEXT(key.text),
+                 Q_INT(boxcar_stream_partition(key.text, store->settings.partition_count))));
+    return query_do(store, S_LEASES_ENTER, err, Q_INT(key.box), Q_TEXT(key.text));
 }
 
 /* ---- in the log ---- */
 
-/* Taken out of the lane of streams first, so that no claim meets it there. */
-static boxcar_status set_aside(struct sqlite_store *store, const struct parked *row, boxcar_error *err) {
-    struct query query = query_on(store, S_MESSAGE_SET_ASIDE);
-    boxcar_status status;
-
-    query_int(&query, row->work_id);
-    status = query_run(&query, err);
-    sqlite_tally_add(store, row->box, row->topic, TALLY_FRESH, -1);
-    return status == BOXCAR_OK ? sqlite_park(store, row, err) : status;
-}
-
 static boxcar_status find_fresh(struct sqlite_store *store, struct stream_key key, int64_t before,
                                 struct parked *row, bool *ret_found, boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_STREAM_FRESH);
-    boxcar_status status;
-
-    query_int(&query, key.box);
-    query_text(&query, key.text);
-    query_int(&query, before);
-    status = query_step(&query, ret_found, err);
-    if (status != BOXCAR_OK || !*ret_found)
-        return status;
+    AUTO_QUERY struct query query =
+        query_with(store, S_STREAM_FRESH, Q_INT(key.box), Q_TEXT(key.text), Q_INT(before));
+    TRY(query_step(&query, ret_found, err));
+    if (!*ret_found)
+        return BOXCAR_OK;
     *row = (struct parked){.work_id = query_get_int(&query, 0),
                            .box = key.box,
                            .stream = key.text,
@@ -91,34 +52,33 @@ static boxcar_status find_fresh(struct sqlite_store *store, struct stream_key ke
     return query_copy_text(&query, 1, &store->scratch, &row->topic, err);
 }
 
-/* One after the other: each leaves the index that is looked at. */
+/* One after the other: each leaves the index that is looked at. It is taken out of the lane of streams first,
+ * so that no claim meets it there. */
 static boxcar_status enter_fresh(struct sqlite_store *store, struct stream_key key, int64_t before,
                                  boxcar_error *err) {
     struct parked row;
-    bool found = true;
-    boxcar_status status = BOXCAR_OK;
-
-    while (status == BOXCAR_OK && (status = find_fresh(store, key, before, &row, &found, err)) == BOXCAR_OK &&
-           found)
-        status = set_aside(store, &row, err);
-    return status;
+    bool found;
+    for (;;) {
+        TRY(find_fresh(store, key, before, &row, &found, err));
+        if (!found)
+            return BOXCAR_OK;
+        TRY(query_do(store, S_MESSAGE_SET_ASIDE, err, Q_INT(row.work_id)));
+        sqlite_tally_add(store, row.box, row.topic, TALLY_FRESH, -1);
+        TRY(sqlite_park(store, &row, err));
+    }
 }
 
 boxcar_status sqlite_stream_enter_lot(struct sqlite_store *store, struct stream_key key, int64_t before,
                                       boxcar_error *err) {
-    boxcar_status status = enter_leased(store, key, err);
-
-    return status == BOXCAR_OK && before > 0 ? enter_fresh(store, key, before, err) : status;
+    TRY(enter_leased(store, key, err));
+    return before > 0 ? enter_fresh(store, key, before, err) : BOXCAR_OK;
 }
 
 boxcar_status sqlite_lease_enter_lot(struct sqlite_store *store, struct lease *lease, boxcar_error *err) {
-    struct stream_key key = {lease->box, lease->stream};
-    boxcar_status status;
-
-    if (key.text.data == NULL)
+    if (lease->stream.data == NULL)
         return BOXCAR_OK;
-    status = sqlite_stream_enter_lot(store, key, 0, err);
+    TRY(sqlite_stream_enter_lot(store, (struct stream_key){lease->box, lease->stream}, 0, err));
     lease->parked = true;
     lease->stream = BOXCAR_NO_STR;
-    return status;
+    return BOXCAR_OK;
 }
