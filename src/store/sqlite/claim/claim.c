@@ -47,33 +47,23 @@
 #define CAPACITY_FIRST 64
 
 static boxcar_status frontier_read(struct sqlite_store *store, struct claim *claim, boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_FRONTIER_READ);
-    bool found = false;
-    boxcar_status status;
-
-    query_int(&query, claim->box);
-    status = query_step(&query, &found, err);
-    if (status == BOXCAR_OK && !found)
-        status = error_set(err, BOXCAR_E_STORE, "%s: the frontier is missing", store->base.id);
-    if (status != BOXCAR_OK)
-        return status;
-    claim->frontier.position = query_get_int(&query, 0);
-    claim->frontier.epoch = query_get_int(&query, 1);
-    claim->frontier.turn = query_get_int(&query, 2);
-    claim->frontier.suspect_last = query_get_int(&query, 3) != 0;
+    AUTO_QUERY struct query query = query_with(store, S_FRONTIER_READ, Q_INT(claim->box));
+    bool found;
+    TRY(query_step(&query, &found, err));
+    if (!found)
+        return error_set(err, BOXCAR_E_STORE, "%s: the frontier is missing", store->base.id);
+    claim->frontier = (struct frontier){.position = query_get_int(&query, 0),
+                                        .epoch = query_get_int(&query, 1),
+                                        .turn = query_get_int(&query, 2),
+                                        .suspect_last = query_get_int(&query, 3) != 0};
     return BOXCAR_OK;
 }
 
 static boxcar_status frontier_write(struct sqlite_store *store, const struct claim *claim,
                                     boxcar_error *err) {
-    struct query query = query_on(store, S_FRONTIER_WRITE);
-
-    query_int(&query, claim->box);
-    query_int(&query, claim->frontier.position);
-    query_int(&query, claim->frontier.epoch);
-    query_int(&query, claim->frontier.turn);
-    query_int(&query, claim->frontier.suspect_last);
-    return query_run(&query, err);
+    const struct frontier *frontier = &claim->frontier;
+    return query_do(store, S_FRONTIER_WRITE, err, Q_INT(claim->box), Q_INT(frontier->position),
+                    Q_INT(frontier->epoch), Q_INT(frontier->turn), Q_INT(frontier->suspect_last));
 }
 
 bool sqlite_claim_is_full(const struct claim *claim, size_t limit) {
@@ -81,30 +71,22 @@ bool sqlite_claim_is_full(const struct claim *claim, size_t limit) {
            claim->bytes >= (size_t)request_part_claim_bytes(claim->part);
 }
 
-static bool grow(struct claim *claim) {
-    size_t size = (size_t)claim->part->claim_size;
-    size_t capacity = claim->capacity == 0 ? CAPACITY_FIRST : claim->capacity * 4;
-    boxcar_message *messages;
-
-    if (capacity > size)
-        capacity = size;
-    messages = arena_alloc_array(claim->arena, capacity, sizeof(*messages));
-    if (messages == NULL)
-        return false;
-    if (claim->capacity > 0)
-        memcpy(messages, claim->result->claimed, claim->result->claimed_count * sizeof(*messages));
-    claim->result->claimed = messages;
-    claim->capacity = capacity;
-    return true;
-}
-
-/* Room for one more; it counts once it is leased. */
-boxcar_status sqlite_claim_next(struct sqlite_store *store, struct claim *claim, boxcar_message **ret_message,
-                                boxcar_error *err) {
-    (void)store;
-    if (claim->result->claimed_count == claim->capacity && !grow(claim))
-        return error_no_memory(err);
-    *ret_message = &claim->result->claimed[claim->result->claimed_count];
+boxcar_status sqlite_claim_next(struct claim *claim, boxcar_message **ret_message, boxcar_error *err) {
+    struct part_result *result = claim->result;
+    if (result->claimed_count == claim->capacity) {
+        size_t size = sqlite_claim_size(claim);
+        size_t capacity = claim->capacity == 0 ? CAPACITY_FIRST : claim->capacity * 4;
+        if (capacity > size)
+            capacity = size;
+        boxcar_message *messages = arena_alloc_array(claim->arena, capacity, sizeof(*messages));
+        if (messages == NULL)
+            return error_no_memory(err);
+        if (claim->capacity > 0)
+            memcpy(messages, result->claimed, result->claimed_count * sizeof(*messages));
+        result->claimed = messages;
+        claim->capacity = capacity;
+    }
+    *ret_message = &result->claimed[result->claimed_count];
     return BOXCAR_OK;
 }
 
@@ -116,36 +98,19 @@ static void draw_epoch(struct sqlite_store *store, struct claim *claim) {
     claim->epoch_drawn = true;
 }
 
-static boxcar_status write_lease(struct sqlite_store *store, struct claim *claim,
-                                 const boxcar_message *message, enum lease_way way, boxcar_owner owner,
-                                 boxcar_error *err) {
-    struct query query = query_on(store, S_LEASE_INSERT);
-
-    draw_epoch(store, claim);
-    query_int(&query, message->work_id.value);
-    query_int(&query, claim->frontier.epoch);
-    query_id(&query, owner.uuid.bytes);
-    query_int(&query, claim->until);
-    query_int(&query, message->box);
-    query_int(&query, way == LEASE_PARKED);
-    query_text(&query, message->topic);
-    query_text(&query, way == LEASE_STREAMED ? message->stream : BOXCAR_NO_STR);
-    sqlite_tally_add(store, (int)message->box, message->topic, TALLY_LEASED, 1);
-    return query_run(&query, err);
-}
-
 boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim, boxcar_message *message,
                                  enum lease_way way, bool *ret_taken, boxcar_error *err) {
-    boxcar_status status =
-        message->box == BOXCAR_INBOX ? sqlite_inbox_read_key(store, claim->arena, message, err) : BOXCAR_OK;
-    const char *damage = status == BOXCAR_OK ? sqlite_claim_find_damage(message) : NULL;
-
+    if (message->box == BOXCAR_INBOX)
+        TRY(sqlite_inbox_read_key(store, claim->arena, message, err));
+    const char *damage = sqlite_claim_find_damage(message);
+    boxcar_owner owner = damage == NULL ? claim->owner : LEASE_OF_NOBODY;
     *ret_taken = damage == NULL;
-    if (status == BOXCAR_OK)
-        status = write_lease(store, claim, message, way, *ret_taken ? claim->owner : LEASE_OF_NOBODY, err);
-    if (status != BOXCAR_OK)
-        return status;
-    if (!*ret_taken)
+    draw_epoch(store, claim);
+    TRY(query_do(store, S_LEASE_INSERT, err, Q_INT(message->work_id.value), Q_INT(claim->frontier.epoch),
+                 Q_ID(owner.uuid.bytes), Q_INT(claim->until), Q_INT(message->box), Q_INT(way == LEASE_PARKED),
+                 Q_TEXT(message->topic), Q_TEXT(way == LEASE_STREAMED ? message->stream : BOXCAR_NO_STR)));
+    sqlite_tally_add(store, (int)message->box, message->topic, TALLY_LEASED, 1);
+    if (damage != NULL)
         return sqlite_claim_bury_damaged(store, claim, message, way, damage, err);
     message->status = BOXCAR_IN_PROGRESS;
     message->owner = claim->owner;
@@ -158,7 +123,6 @@ boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim
 
 bool sqlite_claim_wants(const struct claim *claim, boxcar_str topic) {
     const boxcar_request_part *part = claim->part;
-
     if (!str_is_absent(claim->waits) && str_equal(topic, claim->waits))
         return false;
     for (size_t i = 0; i < part->topic_count; i++) {
@@ -170,91 +134,64 @@ bool sqlite_claim_wants(const struct claim *claim, boxcar_str topic) {
 
 /* ---- the whole ---- */
 
-static size_t parked_share(const struct claim *claim) {
-    if (claim->part->claim_size == 1)
-        return (size_t)(claim->frontier.turn & 1);
-    return (size_t)claim->part->claim_size / 2;
-}
-
 static boxcar_status claim_ordinary(struct sqlite_store *store, struct claim *claim, bool *ret_more,
                                     boxcar_error *err) {
-    boxcar_status status = sqlite_claim_parked(store, claim, PARKED_OPEN, parked_share(claim), err);
-
-    if (status == BOXCAR_OK)
-        status = sqlite_claim_window(store, claim, ret_more, err);
-    if (status == BOXCAR_OK)
-        status = sqlite_claim_parked(store, claim, PARKED_OPEN, (size_t)claim->part->claim_size, err);
-    if (status == BOXCAR_OK)
-        status = sqlite_claim_runs_extend(store, claim, err);
-    if (status == BOXCAR_OK && claim->result->claimed_count > 0) {
+    size_t size = sqlite_claim_size(claim);
+    size_t parked_share = size == 1 ? (size_t)(claim->frontier.turn & 1) : size / 2;
+    TRY(sqlite_claim_parked(store, claim, PARKED_OPEN, parked_share, err));
+    TRY(sqlite_claim_window(store, claim, ret_more, err));
+    TRY(sqlite_claim_parked(store, claim, PARKED_OPEN, size, err));
+    TRY(sqlite_claim_runs_extend(store, claim, err));
+    if (claim->result->claimed_count > 0) {
         claim->frontier.turn++;
         claim->frontier.suspect_last = false;
         *ret_more = false;
     }
-    return status;
+    return BOXCAR_OK;
 }
 
 static boxcar_status claim_suspect(struct sqlite_store *store, struct claim *claim, boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
-
     if (!claim->no_suspects)
-        status = sqlite_claim_parked(store, claim, PARKED_SUSPECT, 1, err);
-    if (status == BOXCAR_OK && claim->result->claimed_count > 0)
+        TRY(sqlite_claim_parked(store, claim, PARKED_SUSPECT, 1, err));
+    if (claim->result->claimed_count > 0)
         claim->frontier.suspect_last = true;
-    return status;
+    return BOXCAR_OK;
 }
 
 /* A suspect comes alone, so none is handed out together with messages that the request has stored itself. */
 static boxcar_status take(struct sqlite_store *store, struct claim *claim, bool *ret_more,
                           boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
-
+    const size_t *count = &claim->result->claimed_count;
     *ret_more = false;
-    if (claim->result->claimed_count > 0)
+    if (*count > 0)
         return claim_ordinary(store, claim, ret_more, err);
     if (!claim->frontier.suspect_last)
-        status = claim_suspect(store, claim, err);
-    if (status != BOXCAR_OK || claim->result->claimed_count > 0)
-        return status;
-    status = claim_ordinary(store, claim, ret_more, err);
-    if (status != BOXCAR_OK || claim->result->claimed_count > 0 || *ret_more)
-        return status;
-    return claim_suspect(store, claim, err);
+        TRY(claim_suspect(store, claim, err));
+    if (*count == 0)
+        TRY(claim_ordinary(store, claim, ret_more, err));
+    return *count > 0 || *ret_more ? BOXCAR_OK : claim_suspect(store, claim, err);
 }
 
-/* Evaluates waits that have been due for a while: no worker seems to run, and they must not pile up in the
- * way of claims. */
-static boxcar_status evaluate_waits(struct sqlite_store *store, const struct claim *claim,
-                                    boxcar_error *err) {
-    int64_t count;
-
-    return str_is_absent(claim->waits)
-               ? BOXCAR_OK
-               : sqlite_join_evaluate_due(store, store->now - WAITS_LEFT_US, WAITS_MAX, &count, err);
-}
-
+/* Waits that have been due for a while are evaluated: no worker seems to run, and they must not pile up in
+ * the way of claims. */
 static boxcar_status tidy_up(struct sqlite_store *store, const struct claim *claim, boxcar_error *err) {
     int64_t count;
-    boxcar_status status = sqlite_reap(store, RELEASE_MAX, &count, err);
-
-    if (status == BOXCAR_OK)
-        status = sqlite_expire(store, RELEASE_MAX, &count, err);
-    return status == BOXCAR_OK ? evaluate_waits(store, claim, err) : status;
+    TRY(sqlite_reap(store, RELEASE_MAX, &count, err));
+    TRY(sqlite_expire(store, RELEASE_MAX, &count, err));
+    if (str_is_absent(claim->waits))
+        return BOXCAR_OK;
+    return sqlite_join_evaluate_due(store, store->now - WAITS_LEFT_US, WAITS_MAX, &count, err);
 }
 
 /* The topic of waits, unless the claim names it, and not as a pattern. */
 static boxcar_status read_waits(struct sqlite_store *store, struct claim *claim, boxcar_error *err) {
-    boxcar_status status;
-
-    claim->waits = BOXCAR_NO_STR;
     if (claim->box != BOXCAR_OUTBOX)
         return BOXCAR_OK;
-    status = sqlite_settings_load(store, err);
-    if (status != BOXCAR_OK)
-        return status;
-    for (size_t i = 0; i < claim->part->topic_count; i++)
+    TRY(sqlite_settings_load(store, err));
+    for (size_t i = 0; i < claim->part->topic_count; i++) {
         if (str_equal(claim->part->topics[i], store->settings.wait_topic))
             return BOXCAR_OK;
+    }
     claim->waits = store->settings.wait_topic;
     return BOXCAR_OK;
 }
@@ -269,27 +206,19 @@ boxcar_status sqlite_claim(struct sqlite_store *store, const struct request *req
                           .result = &result->parts[box],
                           .arena = &result->arena,
                           .until = store->now + part->lease_ms * 1000};
-    struct frontier before;
-    boxcar_status status = read_waits(store, &claim, err);
-
-    if (status == BOXCAR_OK)
-        status = tidy_up(store, &claim, err);
-    if (status == BOXCAR_OK)
-        status = sqlite_sleep_note(store, err);
-    if (status == BOXCAR_OK)
-        status = frontier_read(store, &claim, err);
-    if (status == BOXCAR_OK)
-        status = sqlite_claim_topics(store, &claim, err);
-    before = claim.frontier;
-    if (status == BOXCAR_OK && request_claims_stored(request, box))
-        status = sqlite_claim_stored(store, &claim, claim.result->enqueued, request->base.messages[box].count,
-                                     err);
-    if (status == BOXCAR_OK)
-        status = take(store, &claim, ret_more, err);
+    TRY(read_waits(store, &claim, err));
+    TRY(tidy_up(store, &claim, err));
+    TRY(sqlite_sleep_note(store, err));
+    TRY(frontier_read(store, &claim, err));
+    TRY(sqlite_claim_topics(store, &claim, err));
+    int64_t before = claim.frontier.position;
+    if (request_claims_stored(request, box))
+        TRY(sqlite_claim_stored(store, &claim, claim.result->enqueued, request->base.messages[box].count,
+                                err));
+    TRY(take(store, &claim, ret_more, err));
     /* A claim that finds nothing writes nothing. */
-    if (status == BOXCAR_OK && (claim.epoch_drawn || before.position != claim.frontier.position))
-        status = frontier_write(store, &claim, err);
-    if (status == BOXCAR_OK)
-        messages_sort(claim.result->claimed, claim.result->claimed_count);
-    return status;
+    if (claim.epoch_drawn || before != claim.frontier.position)
+        TRY(frontier_write(store, &claim, err));
+    messages_sort(claim.result->claimed, claim.result->claimed_count);
+    return BOXCAR_OK;
 }

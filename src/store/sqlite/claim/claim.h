@@ -56,9 +56,11 @@ struct claim {
 boxcar_status sqlite_claim(struct sqlite_store *store, const struct request *request, boxcar_box box,
                            struct result *result, bool *ret_more, boxcar_error *err);
 bool sqlite_claim_wants(const struct claim *claim, boxcar_str topic);
+/* How many messages it may bring. */
+static inline size_t sqlite_claim_size(const struct claim *claim) { return (size_t)claim->part->claim_size; }
 bool sqlite_claim_is_full(const struct claim *claim, size_t limit);
-boxcar_status sqlite_claim_next(struct sqlite_store *store, struct claim *claim, boxcar_message **ret_message,
-                                boxcar_error *err);
+/* Room for one more; it counts once it is leased. */
+boxcar_status sqlite_claim_next(struct claim *claim, boxcar_message **ret_message, boxcar_error *err);
 enum lease_way { LEASE_PLAIN, LEASE_PARKED, LEASE_STREAMED }; /* streamed: straight from the log */
 /* *ret_taken: false if the message is damaged; then it is a dead letter (damaged.c). */
 boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim, boxcar_message *message,
@@ -79,7 +81,7 @@ boxcar_status sqlite_claim_window(struct sqlite_store *store, struct claim *clai
 
 /* A message that no claim has met yet, straight from its row. *ret_taken as above. */
 boxcar_status sqlite_claim_fresh(struct sqlite_store *store, struct claim *claim, struct query *row,
-                                 bool streamed, bool *ret_taken, boxcar_error *err);
+                                 enum lease_way way, bool *ret_taken, boxcar_error *err);
 
 /* ---- what a request knows already (own.c) ---- */
 /* Takes messages that this very request has stored, if they are due, wanted and in no stream. */

@@ -32,13 +32,6 @@ const char *sqlite_claim_find_damage(const boxcar_message *message) {
     return NULL;
 }
 
-static void note(struct sqlite_store *store, int64_t work_id, const char *field) {
-    if (store->damage.count++ == 0) {
-        store->damage.work_id = work_id;
-        store->damage.field = field;
-    }
-}
-
 boxcar_status sqlite_claim_bury_damaged(struct sqlite_store *store, const struct claim *claim,
                                         const boxcar_message *message, enum lease_way way, const char *field,
                                         boxcar_error *err) {
@@ -50,10 +43,12 @@ boxcar_status sqlite_claim_bury_damaged(struct sqlite_store *store, const struct
                           .topic = message->topic,
                           .stream = way == LEASE_STREAMED ? message->stream : BOXCAR_NO_STR};
     char why[160];
-
     snprintf(why, sizeof(why),
              "its %s is not UTF-8: another program has changed the row; correct it there, then replay it",
              field);
-    note(store, lease.work_id, field);
+    if (store->damage.count++ == 0) {
+        store->damage.work_id = lease.work_id;
+        store->damage.field = field;
+    }
     return sqlite_lease_fail(store, &lease, BOXCAR_REASON_REJECTED, boxcar_str_of(why), err);
 }

@@ -36,6 +36,15 @@ enum column {
     C_BULK
 };
 
+/* Where the texts are in a message. */
+static const size_t TEXTS[] = {[C_TOPIC] = offsetof(boxcar_new_message, topic),
+                               [C_STREAM] = offsetof(boxcar_new_message, stream),
+                               [C_CORRELATION_ID] = offsetof(boxcar_new_message, correlation_id),
+                               [C_HEADERS] = offsetof(boxcar_new_message, headers),
+                               [C_PAYLOAD] = offsetof(boxcar_new_message, payload),
+                               [C_CAUSATION_ID] = offsetof(boxcar_new_message, causation_id),
+                               [C_METADATA] = offsetof(boxcar_new_message, metadata)};
+
 struct cursor {
     sqlite3_vtab_cursor base;
     const struct bulk *bulk;
@@ -44,9 +53,8 @@ struct cursor {
 
 static int connect_table(sqlite3 *db, void *context, int count, const char *const *texts,
                          sqlite3_vtab **ret_table, char **ret_error) {
-    int rc = sqlite3_declare_vtab(db, COLUMNS);
-
     (void)context, (void)count, (void)texts, (void)ret_error;
+    int rc = sqlite3_declare_vtab(db, COLUMNS);
     if (rc != SQLITE_OK)
         return rc;
     *ret_table = calloc(1, sizeof(**ret_table));
@@ -75,9 +83,8 @@ static int choose_plan(sqlite3_vtab *table, sqlite3_index_info *info) {
 }
 
 static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **ret_cursor) {
-    struct cursor *cursor = calloc(1, sizeof(*cursor));
-
     (void)table;
+    struct cursor *cursor = calloc(1, sizeof(*cursor));
     if (cursor == NULL)
         return SQLITE_NOMEM;
     *ret_cursor = &cursor->base;
@@ -92,11 +99,9 @@ static int close_cursor(sqlite3_vtab_cursor *base) {
 }
 
 static int start(sqlite3_vtab_cursor *base, int plan, const char *text, int count, sqlite3_value **values) {
-    struct cursor *cursor = cursor_of(base);
-
     (void)plan, (void)text;
-    cursor->bulk = count == 1 ? sqlite3_value_pointer(values[0], POINTER_TYPE) : NULL;
-    cursor->at = 0;
+    cursor_of(base)->bulk = count == 1 ? sqlite3_value_pointer(values[0], POINTER_TYPE) : NULL;
+    cursor_of(base)->at = 0;
     return SQLITE_OK;
 }
 
@@ -107,7 +112,6 @@ static int next(sqlite3_vtab_cursor *base) {
 
 static int is_at_end(sqlite3_vtab_cursor *base) {
     const struct cursor *cursor = cursor_of(base);
-
     return cursor->bulk == NULL || cursor->at >= cursor->bulk->count;
 }
 
@@ -117,11 +121,9 @@ static void give_text(sqlite3_context *to, boxcar_str text) {
 }
 
 static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int number) {
-    const struct cursor *cursor = cursor_of(base);
-    const struct bulk *bulk = cursor->bulk;
-    const boxcar_new_message *message = &bulk->messages[cursor->at];
-
-    switch ((enum column)number) {
+    const struct bulk *bulk = cursor_of(base)->bulk;
+    const boxcar_new_message *message = &bulk->messages[cursor_of(base)->at];
+    switch (number) {
     case C_MESSAGE_ID:
         sqlite3_result_blob(to, message->message_id.uuid.bytes, sizeof(message->message_id.uuid.bytes),
                             SQLITE_STATIC);
@@ -131,18 +133,6 @@ static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int numbe
         break;
     case C_LANE:
         sqlite3_result_int(to, str_is_empty(message->stream) ? LANE_PLAIN : LANE_STREAMED);
-        break;
-    case C_TOPIC:
-        give_text(to, message->topic);
-        break;
-    case C_STREAM:
-        give_text(to, message->stream);
-        break;
-    case C_CORRELATION_ID:
-        give_text(to, message->correlation_id);
-        break;
-    case C_HEADERS:
-        give_text(to, message->headers);
         break;
     case C_CREATED_AT:
         sqlite3_result_int64(to, bulk->now);
@@ -155,25 +145,16 @@ static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int numbe
         if (message->max_attempts > 0)
             sqlite3_result_int(to, message->max_attempts);
         break;
-    case C_PAYLOAD:
-        give_text(to, message->payload);
-        break;
-    case C_CAUSATION_ID:
-        give_text(to, message->causation_id);
-        break;
-    case C_METADATA:
-        give_text(to, message->metadata);
-        break;
     case C_BULK:
         break;
+    default:
+        give_text(to, *(const boxcar_str *)((const char *)message + TEXTS[number]));
     }
     return SQLITE_OK;
 }
 
 static int give_row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *ret_id) {
-    const struct cursor *cursor = cursor_of(base);
-
-    *ret_id = cursor->bulk->first_id + (int64_t)cursor->at;
+    *ret_id = cursor_of(base)->bulk->first_id + (int64_t)cursor_of(base)->at;
     return SQLITE_OK;
 }
 
@@ -191,7 +172,6 @@ static const sqlite3_module MODULE = {.xConnect = connect_table,
 
 boxcar_status sqlite_bulk_register(struct sqlite_store *store, boxcar_error *err) {
     int rc = sqlite3_create_module(store->db, MODULE_NAME, &MODULE, NULL);
-
     return rc == SQLITE_OK ? BOXCAR_OK : sqlite_error(store, rc, err);
 }
 
@@ -199,10 +179,8 @@ boxcar_status sqlite_bulk_insert(struct sqlite_store *store, const struct bulk *
                                  boxcar_error *err) {
     struct query query = query_on(store, S_MESSAGE_INSERT_MANY);
     boxcar_error failure = BOXCAR_ERROR_INIT;
-    boxcar_status status;
-
     query_pointer(&query, bulk, POINTER_TYPE);
-    status = query_run(&query, &failure);
+    boxcar_status status = query_run(&query, &failure);
     *ret_stored = status == BOXCAR_OK;
     if (status == BOXCAR_OK ||
         (store->last_rc & 0xff) == SQLITE_CONSTRAINT) /* then the statement has undone itself */

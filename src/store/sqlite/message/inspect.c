@@ -14,17 +14,12 @@ struct reading {
 
 static boxcar_status read_one(struct sqlite_store *store, const struct reading *reading, int64_t work_id,
                               bool *ret_found, boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_FIND_WITH_PAYLOAD);
+    AUTO_QUERY struct query query = query_with(store, S_FIND_WITH_PAYLOAD, Q_INT(work_id));
     struct message_rows *list = reading->list;
-    bool found = false;
-    boxcar_status status;
-
-    query_int(&query, work_id);
-    status = query_step(&query, &found, err);
-    *ret_found =
-        status == BOXCAR_OK && found && query_get_int(&query, M_BOX) == (int64_t)reading->choice->box;
+    TRY(query_step(&query, ret_found, err));
+    *ret_found = *ret_found && query_get_int(&query, M_BOX) == (int64_t)reading->choice->box;
     if (!*ret_found)
-        return status;
+        return BOXCAR_OK;
     list->items = arena_alloc(&list->arena, sizeof(*list->items));
     if (list->items == NULL)
         return error_no_memory(err);
@@ -35,15 +30,13 @@ static boxcar_status read_one(struct sqlite_store *store, const struct reading *
 static boxcar_status find(struct sqlite_store *store, const struct reading *reading, boxcar_error *err) {
     const struct message_choice *choice = reading->choice;
     int64_t work_id;
-    bool found = false;
-    boxcar_status status = sqlite_ref_resolve(store, choice->box, choice->ref, &work_id, &found, err);
-
-    if (status == BOXCAR_OK && found)
-        status = read_one(store, reading, work_id, &found, err);
-    if (status == BOXCAR_OK && !found)
-        status = error_set(err, BOXCAR_E_NOT_FOUND, "there is no such message in the %s",
-                           boxcar_box_name(choice->box));
-    return status;
+    bool found;
+    TRY(sqlite_ref_resolve(store, choice->box, choice->ref, &work_id, &found, err));
+    if (found)
+        TRY(read_one(store, reading, work_id, &found, err));
+    return found ? BOXCAR_OK
+                 : error_set(err, BOXCAR_E_NOT_FOUND, "there is no such message in the %s",
+                             boxcar_box_name(choice->box));
 }
 
 /* ---- work ids ---- */
@@ -57,22 +50,18 @@ struct naming {
 
 static boxcar_status find_work_ids(struct sqlite_store *store, void *context, boxcar_error *err) {
     const struct naming *naming = context;
-    boxcar_status status = BOXCAR_OK;
-
-    for (size_t i = 0; status == BOXCAR_OK && i < naming->count; i++) {
+    for (size_t i = 0; i < naming->count; i++) {
         const boxcar_message_ref ref = {.message_id = naming->ids[i]};
-        bool found = false;
-
+        bool found;
         naming->work_ids[i].value = 0;
-        status = sqlite_ref_resolve(store, naming->box, ref, &naming->work_ids[i].value, &found, err);
+        TRY(sqlite_ref_resolve(store, naming->box, ref, &naming->work_ids[i].value, &found, err));
     }
-    return status;
+    return BOXCAR_OK;
 }
 
 boxcar_status sqlite_work_ids(struct boxcar_store *store, boxcar_box box, const boxcar_message_id *ids,
                               size_t count, boxcar_work_id *ret_ids, boxcar_error *err) {
     struct naming naming = {box, ids, count, ret_ids};
-
     return sqlite_transaction(sqlite_of(store), ACCESS_READ, find_work_ids, &naming, err);
 }
 
@@ -92,23 +81,17 @@ static enum statement page_statement(const boxcar_message_filter *options) {
 
 static boxcar_status page(struct sqlite_store *store, const boxcar_message_filter *options,
                           struct message_rows *list, boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, page_statement(options));
     struct topic_range range;
-    int64_t *ids;
-    size_t count;
-    boxcar_status status = sqlite_topic_range(store, options->topic, &range, err);
-
-    if (status != BOXCAR_OK)
-        return status;
-    query_int(&query, options->box);
-    query_text(&query, range.low);
-    query_text(&query, range.high);
-    query_int(&query, options->after.value > 0 ? options->after.value : INT64_MAX);
-    query_int(&query, options->limit);
+    TRY(sqlite_topic_range(store, options->topic, &range, err));
+    AUTO_QUERY struct query query =
+        query_with(store, page_statement(options), Q_INT(options->box), Q_TEXT(range.low), Q_TEXT(range.high),
+                   Q_INT(options->after.value > 0 ? options->after.value : INT64_MAX), Q_INT(options->limit));
     if (options->readiness != BOXCAR_READINESS_ANY)
         query_int(&query, store->now);
-    status = sqlite_collect_ids(store, &query, &ids, &count, err);
-    return status == BOXCAR_OK ? sqlite_read_list(store, ids, count, list, err) : status;
+    int64_t *ids;
+    size_t count;
+    TRY(sqlite_collect_ids(store, &query, &ids, &count, err));
+    return sqlite_read_list(store, ids, count, list, err);
 }
 
 /* ---- whichever is chosen ---- */
@@ -116,7 +99,6 @@ static boxcar_status page(struct sqlite_store *store, const boxcar_message_filte
 static boxcar_status read_choice(struct sqlite_store *store, void *context, boxcar_error *err) {
     const struct reading *reading = context;
     const struct message_choice *choice = reading->choice;
-
     arena_release(&reading->list->arena); /* it may be the second try */
     reading->list->count = 0;
     if (choice->filter != NULL)
@@ -128,11 +110,9 @@ static boxcar_status read_choice(struct sqlite_store *store, void *context, boxc
 boxcar_status sqlite_message_read(struct boxcar_store *store, const struct message_choice *choice,
                                   struct message_rows **ret_list, boxcar_error *err) {
     struct reading reading = {.choice = choice, .list = calloc(1, sizeof(*reading.list))};
-    boxcar_status status;
-
     if (reading.list == NULL)
         return error_no_memory(err);
-    status = sqlite_transaction(sqlite_of(store), ACCESS_READ, read_choice, &reading, err);
+    boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_READ, read_choice, &reading, err);
     if (status == BOXCAR_OK)
         *ret_list = reading.list;
     else
@@ -145,62 +125,45 @@ boxcar_status sqlite_message_read(struct boxcar_store *store, const struct messa
 struct recalling {
     boxcar_work_id work_id;
     struct attempt_rows *list;
-    size_t capacity;
 };
 
-static boxcar_attempt *add_attempt(struct recalling *recalling) {
-    struct attempt_rows *list = recalling->list;
-
-    boxcar_attempt *items =
-        arena_make_room(&list->arena, list->items, list->count, &recalling->capacity, sizeof(*items));
-    if (items == NULL)
-        return NULL;
-    list->items = items;
-    return &list->items[list->count++];
-}
-
-static boxcar_status read_attempt(struct query *query, struct recalling *recalling, boxcar_error *err) {
-    boxcar_attempt *attempt = add_attempt(recalling);
-    struct arena *arena = &recalling->list->arena;
-    boxcar_status status;
-
-    if (attempt == NULL)
-        return error_no_memory(err);
+static boxcar_status read_attempt(struct query *query, struct arena *arena, boxcar_attempt *attempt,
+                                  boxcar_error *err) {
     attempt->at = query_get_int(query, 0);
     attempt->retry_count = (int)query_get_int(query, 1);
     query_get_id(query, 3, attempt->owner.uuid.bytes);
     attempt->epoch.value = query_get_int(query, 4);
-    status = query_copy_text(query, 2, arena, &attempt->outcome, err);
-    return status == BOXCAR_OK ? query_copy_text(query, 5, arena, &attempt->error, err) : status;
+    TRY(query_copy_text(query, 2, arena, &attempt->outcome, err));
+    return query_copy_text(query, 5, arena, &attempt->error, err);
 }
 
 static boxcar_status recall(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct recalling *recalling = context;
-    AUTO_QUERY struct query query = query_on(store, S_ATTEMPTS);
-    bool row = true;
-    boxcar_status status = BOXCAR_OK;
-
-    arena_release(&recalling->list->arena);
-    recalling->list->count = recalling->capacity = 0;
-    query_int(&query, recalling->work_id.value);
-    while (status == BOXCAR_OK && (status = query_step(&query, &row, err)) == BOXCAR_OK && row)
-        status = read_attempt(&query, recalling, err);
-    return status;
+    struct attempt_rows *list = recalling->list;
+    size_t capacity = 0;
+    arena_release(&list->arena); /* it may be the second try */
+    list->count = 0;
+    AUTO_QUERY struct query query = query_with(store, S_ATTEMPTS, Q_INT(recalling->work_id.value));
+    while (query_next(&query)) {
+        boxcar_attempt *items =
+            arena_make_room(&list->arena, list->items, list->count, &capacity, sizeof(*items));
+        if (items == NULL)
+            return error_no_memory(err);
+        list->items = items;
+        TRY(read_attempt(&query, &list->arena, &list->items[list->count++], err));
+    }
+    return query_status(&query, err);
 }
 
 boxcar_status sqlite_attempts(struct boxcar_store *store, boxcar_work_id work_id,
                               struct attempt_rows **ret_list, boxcar_error *err) {
     struct recalling recalling = {.work_id = work_id, .list = calloc(1, sizeof(*recalling.list))};
-    boxcar_status status;
-
     if (recalling.list == NULL)
         return error_no_memory(err);
-    status = sqlite_transaction(sqlite_of(store), ACCESS_READ, recall, &recalling, err);
-    if (status == BOXCAR_OK) {
+    boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_READ, recall, &recalling, err);
+    if (status == BOXCAR_OK)
         *ret_list = recalling.list;
-        return BOXCAR_OK;
-    }
-    arena_release(&recalling.list->arena);
-    free(recalling.list);
+    else
+        list_free(recalling.list);
     return status;
 }

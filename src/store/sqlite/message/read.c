@@ -37,8 +37,6 @@ boxcar_status sqlite_read_message(struct query *query, struct arena *arena, boxc
                                          .locked_until = BOXCAR_TIME_NONE,
                                          .processed_at = BOXCAR_TIME_NONE,
                                          .died_at = BOXCAR_TIME_NONE};
-    boxcar_status status;
-
     *message = blank;
     message->work_id.value = query_get_int(query, M_WORK_ID);
     query_get_id(query, M_MESSAGE_ID, message->message_id.uuid.bytes);
@@ -47,26 +45,19 @@ boxcar_status sqlite_read_message(struct query *query, struct arena *arena, boxc
     message->due_at = query_get_time(query, M_DUE_AT);
     message->expires_at = query_get_time(query, M_EXPIRES_AT);
     message->max_attempts = (int)query_get_int(query, M_MAX_ATTEMPTS);
-    status = query_copy_text(query, M_TOPIC, arena, &message->topic, err);
-    if (status == BOXCAR_OK)
-        status = query_copy_text(query, M_STREAM, arena, &message->stream, err);
-    if (status == BOXCAR_OK)
-        status = query_copy_text(query, M_CORRELATION_ID, arena, &message->correlation_id, err);
-    if (status == BOXCAR_OK)
-        status = query_copy_text(query, M_HEADERS, arena, &message->headers, err);
-    if (status == BOXCAR_OK)
-        status = query_copy_text(query, M_CAUSATION_ID, arena, &message->causation_id, err);
-    if (status == BOXCAR_OK)
-        status = query_copy_text(query, M_EVENT_TYPE, arena, &message->event_type, err);
-    if (status == BOXCAR_OK)
-        status = query_copy_text(query, M_METADATA, arena, &message->metadata, err);
+    TRY(query_copy_text(query, M_TOPIC, arena, &message->topic, err));
+    TRY(query_copy_text(query, M_STREAM, arena, &message->stream, err));
+    TRY(query_copy_text(query, M_CORRELATION_ID, arena, &message->correlation_id, err));
+    TRY(query_copy_text(query, M_HEADERS, arena, &message->headers, err));
+    TRY(query_copy_text(query, M_CAUSATION_ID, arena, &message->causation_id, err));
+    TRY(query_copy_text(query, M_EVENT_TYPE, arena, &message->event_type, err));
+    TRY(query_copy_text(query, M_METADATA, arena, &message->metadata, err));
     message->stages = sqlite_stages_of(message, 0);
-    return status;
+    return BOXCAR_OK;
 }
 
 int sqlite_stages_of(const boxcar_message *message, int64_t recorded) {
     int stages = (int)recorded | BOXCAR_STAGE_STORED;
-
     if (!str_is_absent(message->event_type))
         stages |= BOXCAR_STAGE_EVENT_STORED;
     if (message->box == BOXCAR_OUTBOX && message->status == BOXCAR_DONE)
@@ -74,16 +65,10 @@ int sqlite_stages_of(const boxcar_message *message, int64_t recorded) {
     return stages;
 }
 
-boxcar_status sqlite_read_payload(struct query *query, int column, struct arena *arena,
-                                  boxcar_message *message, boxcar_error *err) {
-    return query_copy_text(query, column, arena, &message->payload, err);
-}
-
 static boxcar_status read_done(struct query *query, struct arena *arena, boxcar_message *message,
                                boxcar_error *err) {
     char *text = arena_alloc_text(arena, BOXCAR_UUID_TEXT_SIZE);
     uint8_t owner[16];
-
     if (text == NULL)
         return error_no_memory(err);
     query_get_id(query, F_FINISHED_OWNER, owner);
@@ -94,81 +79,62 @@ static boxcar_status read_done(struct query *query, struct arena *arena, boxcar_
     return BOXCAR_OK;
 }
 
-static void read_leased(struct query *query, boxcar_message *message) {
-    message->status = BOXCAR_IN_PROGRESS;
-    query_get_id(query, F_OWNER, message->owner.uuid.bytes);
-    message->epoch.value = query_get_int(query, F_EPOCH);
-    message->locked_until = query_get_time(query, F_UNTIL);
-}
-
-static void read_dead(struct query *query, boxcar_message *message) {
-    message->status = BOXCAR_FAILED;
-    message->reason = (boxcar_reason)query_get_int(query, F_REASON);
-    message->died_at = query_get_time(query, F_DIED_AT);
-}
-
-static void read_ready(struct query *query, boxcar_message *message) {
-    bool parked = !query_is_null(query, F_STATE);
-
-    message->status = BOXCAR_READY;
-    message->available_at = parked ? query_get_time(query, F_AVAILABLE_AT) : message->created_at;
-}
-
 static boxcar_status read_status(struct query *query, struct arena *arena, boxcar_message *message,
                                  boxcar_error *err) {
     if (!query_is_null(query, F_FINISHED_AT))
         return read_done(query, arena, message, err);
-    if (!query_is_null(query, F_REASON))
-        read_dead(query, message);
-    else if (!query_is_null(query, F_UNTIL))
-        read_leased(query, message);
-    else
-        read_ready(query, message);
+    if (!query_is_null(query, F_REASON)) {
+        message->status = BOXCAR_FAILED;
+        message->reason = (boxcar_reason)query_get_int(query, F_REASON);
+        message->died_at = query_get_time(query, F_DIED_AT);
+    } else if (!query_is_null(query, F_UNTIL)) {
+        message->status = BOXCAR_IN_PROGRESS;
+        query_get_id(query, F_OWNER, message->owner.uuid.bytes);
+        message->epoch.value = query_get_int(query, F_EPOCH);
+        message->locked_until = query_get_time(query, F_UNTIL);
+    } else {
+        bool parked = !query_is_null(query, F_STATE);
+        message->status = BOXCAR_READY;
+        message->available_at = parked ? query_get_time(query, F_AVAILABLE_AT) : message->created_at;
+    }
     return BOXCAR_OK;
 }
 
 boxcar_status sqlite_read_found(struct query *query, bool payload, struct arena *arena,
                                 boxcar_message *message, boxcar_error *err) {
-    boxcar_status status = sqlite_read_message(query, arena, message, err);
-
+    TRY(sqlite_read_message(query, arena, message, err));
     if (!query_is_null(query, F_STATE)) /* a replay ends the time to live */
         message->expires_at = query_get_time(query, F_PARKED_EXPIRES_AT);
     message->retry_count = (int)query_get_int(query, F_RETRY_COUNT);
     message->crash_count = (int)query_get_int(query, F_CRASH_COUNT);
-    if (status == BOXCAR_OK)
-        status = query_copy_text(query, F_LAST_ERROR, arena, &message->last_error, err);
-    if (status == BOXCAR_OK)
-        status = query_copy_text(query, F_SOURCE, arena, &message->source, err);
-    if (status == BOXCAR_OK)
-        status = query_copy_text(query, F_EXTERNAL_ID, arena, &message->external_id, err);
-    if (status == BOXCAR_OK)
-        status = read_status(query, arena, message, err);
-    if (status == BOXCAR_OK && payload)
-        status = sqlite_read_payload(query, F_PAYLOAD, arena, message, err);
+    TRY(query_copy_text(query, F_LAST_ERROR, arena, &message->last_error, err));
+    TRY(query_copy_text(query, F_SOURCE, arena, &message->source, err));
+    TRY(query_copy_text(query, F_EXTERNAL_ID, arena, &message->external_id, err));
+    TRY(read_status(query, arena, message, err));
+    if (payload)
+        TRY(query_copy_text(query, F_PAYLOAD, arena, &message->payload, err));
     message->stages = sqlite_stages_of(message, query_get_int(query, F_STAGES));
-    return status;
+    return BOXCAR_OK;
 }
 
 boxcar_status sqlite_read_messages(struct sqlite_store *store, const int64_t *ids, size_t count,
                                    bool payloads, struct arena *arena, boxcar_message **ret_items,
                                    size_t *ret_count, boxcar_error *err) {
     boxcar_message *items = arena_alloc_array(arena, count, sizeof(*items));
-    boxcar_status status = BOXCAR_OK;
     size_t read = 0;
-
     if (items == NULL)
         return error_no_memory(err);
-    for (size_t i = 0; status == BOXCAR_OK && i < count; i++) {
-        AUTO_QUERY struct query query = query_on(store, payloads ? S_FIND_WITH_PAYLOAD : S_FIND);
-        bool found = false;
-        query_int(&query, ids[i]);
-        status = query_step(&query, &found, err);
-        if (status == BOXCAR_OK && found)
-            status = sqlite_read_found(&query, payloads, arena, &items[read++], err);
+    for (size_t i = 0; i < count; i++) {
+        AUTO_QUERY struct query query =
+            query_with(store, payloads ? S_FIND_WITH_PAYLOAD : S_FIND, Q_INT(ids[i]));
+        bool found;
+        TRY(query_step(&query, &found, err));
+        if (found)
+            TRY(sqlite_read_found(&query, payloads, arena, &items[read++], err));
     }
     *ret_items = items;
     *ret_count = read;
-    return status;
+    return BOXCAR_OK;
 }
 
 boxcar_status sqlite_read_list(struct sqlite_store *store, const int64_t *ids, size_t count,
@@ -180,18 +146,14 @@ boxcar_status sqlite_collect_ids(struct sqlite_store *store, struct query *query
                                  size_t *ret_count, boxcar_error *err) {
     int64_t *ids = NULL;
     size_t count = 0, capacity = 0;
-    bool row = true;
-    boxcar_status status;
-
-    while ((status = query_step(query, &row, err)) == BOXCAR_OK && row) {
+    while (query_next(query)) {
         ids = arena_make_room(&store->scratch, ids, count, &capacity, sizeof(*ids));
         if (ids == NULL)
             return error_no_memory(err);
         ids[count++] = query_get_int(query, 0);
     }
+    TRY(query_status(query, err));
     query_end(query);
-    if (status != BOXCAR_OK)
-        return status;
     *ret_ids = ids;
     *ret_count = count;
     return BOXCAR_OK;
@@ -204,7 +166,6 @@ boxcar_status sqlite_topic_range(struct sqlite_store *store, boxcar_str pattern,
     bool prefix = pattern.data != NULL && topic_is_prefix_pattern(pattern);
     size_t len = prefix ? pattern.len - 1 : pattern.len;
     char *high = arena_alloc_text(&store->scratch, len + 1);
-
     if (high == NULL)
         return error_no_memory(err);
     if (len == 0) { /* a damaged one, which is no UTF-8, is shown as well */
@@ -222,19 +183,15 @@ boxcar_status sqlite_topic_range(struct sqlite_store *store, boxcar_str pattern,
 
 boxcar_status sqlite_ref_resolve(struct sqlite_store *store, boxcar_box box, boxcar_message_ref ref,
                                  int64_t *ret_work_id, bool *ret_found, boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_MESSAGE_BY_MESSAGE_ID);
-    bool found = false;
-    boxcar_status status;
-
     if (ref.work_id.value != 0) { /* the statement that uses it checks the box */
         *ret_work_id = ref.work_id.value;
         *ret_found = true;
         return BOXCAR_OK;
     }
-    query_id(&query, ref.message_id.uuid.bytes);
-    status = query_step(&query, &found, err);
-    if (status != BOXCAR_OK)
-        return status;
+    AUTO_QUERY struct query query =
+        query_with(store, S_MESSAGE_BY_MESSAGE_ID, Q_ID(ref.message_id.uuid.bytes));
+    bool found;
+    TRY(query_step(&query, &found, err));
     *ret_found = found && query_get_int(&query, 1) == (int64_t)box;
     if (*ret_found)
         *ret_work_id = query_get_int(&query, 0);

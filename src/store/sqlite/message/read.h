@@ -8,8 +8,6 @@ boxcar_status sqlite_read_message(struct query *query, struct arena *arena, boxc
                                   boxcar_error *err);
 /* What is done of a message: what was recorded, and what the store knows by itself. */
 int sqlite_stages_of(const boxcar_message *message, int64_t recorded);
-boxcar_status sqlite_read_payload(struct query *query, int column, struct arena *arena,
-                                  boxcar_message *message, boxcar_error *err);
 boxcar_status sqlite_read_found(struct query *query, bool payload, struct arena *arena,
                                 boxcar_message *message, boxcar_error *err);
 /* Reads the messages with these work ids, in this order; those that are not there are left out. */
