@@ -236,8 +236,8 @@ static boxcar_status look_ahead(struct sqlite_store *store, struct claim *claim,
 
 /* ---- sharing ---- */
 
-/* Half for streams and half for plain messages, if both are there; what one side cannot use is the other's.
- */
+/* Half for streams and half for plain messages, if both are there. What one side cannot use is the
+ * other's. */
 static size_t room_for_streams(const struct claim *claim, const struct outlook *outlook) {
     size_t streamed = outlook->heads + outlook->more, room = outlook->room, half = room / 2;
     size_t least = room > outlook->plain ? room - outlook->plain : 0;

@@ -17,8 +17,7 @@
 /* The columns as S_MESSAGE_INSERT_MANY names them. */
 #define COLUMNS                                                                                              \
     "create table messages (message_id, box, lane, topic, stream, correlation_id, headers, created_at, "     \
-    "due_at, "                                                                                               \
-    "max_attempts, payload, causation_id, metadata, bulk hidden)"
+    "due_at, max_attempts, payload, causation_id, metadata, bulk hidden)"
 enum column {
     C_MESSAGE_ID,
     C_BOX,

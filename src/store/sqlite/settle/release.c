@@ -4,7 +4,6 @@
 
 #include "base/utf8.h"
 #include "core/backoff.h"
-#include "lease.h"
 #include "store/sqlite/admin/setting.h"
 #include "store/sqlite/connection/connection.h"
 #include "store/sqlite/join/join.h"
@@ -29,14 +28,14 @@ boxcar_status sqlite_bury(struct sqlite_store *store, const struct burial *buria
                  Q_INT(burial->reason), Q_INT(store->now), Q_INT(burial->retry_count),
                  Q_INT(burial->crash_count), Q_TEXT(burial->last_error)));
     sqlite_tally_add(store, burial->box, burial->topic, TALLY_DEAD, 1);
-    if (burial->outcome != NULL)
-        TRY(sqlite_attempt_write(store,
-                                 &(struct attempt){.work_id = burial->work_id,
-                                                   .retry_count = burial->retry_count,
-                                                   .outcome = burial->outcome,
-                                                   .lease = burial->lease,
-                                                   .error = burial->error},
-                                 err));
+    if (burial->outcome != NULL) {
+        struct attempt attempt = {.work_id = burial->work_id,
+                                  .retry_count = burial->retry_count,
+                                  .outcome = burial->outcome,
+                                  .lease = burial->lease,
+                                  .error = burial->error};
+        TRY(sqlite_attempt_write(store, &attempt, err));
+    }
     return sqlite_join_note_burial(store, burial->work_id, err);
 }
 
@@ -96,13 +95,12 @@ static boxcar_status count_attempt(struct sqlite_store *store, const struct leas
     if (error.data != NULL)
         row->last_error = error;
     *ret_exhausted = row->retry_count >= max_attempts;
-    return sqlite_attempt_write(store,
-                                &(struct attempt){.work_id = lease->work_id,
-                                                  .retry_count = row->retry_count,
-                                                  .outcome = how->outcome,
-                                                  .lease = lease,
-                                                  .error = error},
-                                err);
+    struct attempt attempt = {.work_id = lease->work_id,
+                              .retry_count = row->retry_count,
+                              .outcome = how->outcome,
+                              .lease = lease,
+                              .error = error};
+    return sqlite_attempt_write(store, &attempt, err);
 }
 
 boxcar_status sqlite_release(struct sqlite_store *store, const struct lease *held, const struct release *how,

@@ -84,18 +84,17 @@ boxcar_status sqlite_lease_fail(struct sqlite_store *store, const struct lease *
     TRY(sqlite_lease_drop(store, &lease, err));
     TRY(unpark_leased(store, &lease, reason, &row, &earliest, err));
     error = utf8_cut(error, BOXCAR_ERROR_TEXT_MAX);
-    return sqlite_bury(store,
-                       &(struct burial){.work_id = lease.work_id,
-                                        .box = lease.box,
-                                        .topic = lease.topic,
-                                        .reason = reason,
-                                        .outcome = "failed",
-                                        .lease = &lease,
-                                        .retry_count = row.retry_count,
-                                        .crash_count = row.crash_count,
-                                        .error = error,
-                                        .last_error = error.data != NULL ? error : row.last_error},
-                       err);
+    struct burial burial = {.work_id = lease.work_id,
+                            .box = lease.box,
+                            .topic = lease.topic,
+                            .reason = reason,
+                            .outcome = "failed",
+                            .lease = &lease,
+                            .retry_count = row.retry_count,
+                            .crash_count = row.crash_count,
+                            .error = error,
+                            .last_error = error.data != NULL ? error : row.last_error};
+    return sqlite_bury(store, &burial, err);
 }
 
 /* ---- the ways ---- */
