@@ -114,6 +114,19 @@ bool str_starts_with(boxcar_str text, boxcar_str prefix) {
     return prefix.len == 0 || memcmp(text.data, prefix.data, prefix.len) == 0;
 }
 
+int str_compare(boxcar_str a, boxcar_str b) {
+    size_t shorter = a.len < b.len ? a.len : b.len;
+    int order = shorter > 0 ? memcmp(a.data, b.data, shorter) : 0;
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+uint32_t str_hash(boxcar_str text, uint32_t seed) { /* FNV-1a */
+    uint32_t value = 2166136261u ^ seed;
+    for (size_t i = 0; i < text.len; i++)
+        value = (value ^ (unsigned char)text.data[i]) * 16777619u;
+    return value;
+}
+
 bool utf8_repair(struct buf *into, boxcar_str text, size_t max_bytes) {
     static const boxcar_str stand_in = {"\xef\xbf\xbd", 3};
     size_t start = into->len;

@@ -23,6 +23,10 @@ bool utf8_repair(struct buf *into, boxcar_str text, size_t max_bytes);
 bool str_has_nul(boxcar_str text);
 bool str_equal(boxcar_str a, boxcar_str b); /* absent equals absent only */
 bool str_starts_with(boxcar_str text, boxcar_str prefix);
+/* By bytes, as memcmp() does; a text comes before all that begin with it. */
+int str_compare(boxcar_str a, boxcar_str b);
+/* For hash tables. */
+uint32_t str_hash(boxcar_str text, uint32_t seed);
 static inline bool str_is_absent(boxcar_str text) { return text.data == NULL; }
 static inline bool str_is_empty(boxcar_str text) { return text.len == 0; }
 

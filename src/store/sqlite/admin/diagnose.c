@@ -15,7 +15,7 @@
 #include "store/checkup.h"
 #include "store/sqlite/connection/connection.h"
 #include "store/sqlite/connection/transaction.h"
-#include "store/sqlite/deploy/parts.h"
+#include "store/sqlite/deploy/deploy.h"
 #include "store/sqlite/stream/stream.h"
 
 #define WAL_WARNING_BYTES ((int64_t)64 << 20) /* copied back at a few MiB, unless a reader is in the way */
