@@ -567,8 +567,7 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_FINISHED_DELETE] = "delete from boxcar_finished where first_id = ?1",
     [S_RANGE_TOPICS] = "select box, topic, count(*) from boxcar_message where work_id between ?1 and ?2 "
                        "group by box, topic",
-    [S_LOG_BOUNDS] = "select (select min(work_id) from boxcar_message where work_id > ?1), "
-                     "(select max(work_id) from boxcar_message)",
+    [S_LOG_NEXT] = "select min(work_id) from boxcar_message where work_id > ?1",
     [S_AUDIT] = "select m.work_id, m.box, m.topic, m.stream, m.created_at, m.due_at, m.expires_at "
                 "from boxcar_message m join boxcar_frontier r on r.box = m.box "
                 "where m.work_id between ?1 and ?2 and (m.lane = 1 or m.work_id <= r.position) "
