@@ -85,7 +85,6 @@ struct deploying {
 /* "migrations/0001_message.sql" is number 1; anything else, a view, has none. */
 static int migration_number(const struct sql_file *file) {
     static const char folder[] = "migrations/";
-
     return strncmp(file->name, folder, sizeof(folder) - 1) == 0 ? atoi(file->name + sizeof(folder) - 1) : 0;
 }
 

@@ -26,7 +26,6 @@ struct appending {
 
 static boxcar_status error_taken(boxcar_event_id id, const char *what, boxcar_error *err) {
     char text[BOXCAR_UUID_TEXT_SIZE];
-
     boxcar_uuid_format(id.uuid, text);
     error_set(err, BOXCAR_E_CONFLICT, "the event id %s is %s", text, what);
     if (err != NULL)
@@ -76,7 +75,6 @@ static boxcar_status enqueue(struct sqlite_store *store, boxcar_str stream, cons
 
 static boxcar_status check_expected(const struct appending *appending, int64_t version, boxcar_error *err) {
     int64_t expected = appending->expected_version;
-
     if (expected == BOXCAR_ANY_VERSION || expected == version)
         return BOXCAR_OK;
     error_set(err, BOXCAR_E_CONFLICT, "the stream has version %" PRId64 ", expected was %" PRId64, version,

@@ -58,7 +58,6 @@ static bool is_free(const struct key_row *row) { return !row->found || row->stat
 
 static boxcar_status error_taken(boxcar_message_id message_id, boxcar_error *err) {
     char text[BOXCAR_UUID_TEXT_SIZE];
-
     boxcar_uuid_format(message_id.uuid, text);
     return error_set(err, BOXCAR_E_CONFLICT, "another message has the id %s, which stands for this key",
                      text);

@@ -46,7 +46,6 @@ static boxcar_status check_pending(const struct sqlite_store *store, const boxca
 
 static boxcar_status error_no_member(const struct changing *changing, boxcar_error *err) {
     char join[BOXCAR_UUID_TEXT_SIZE], message[BOXCAR_UUID_TEXT_SIZE];
-
     boxcar_uuid_format(changing->join_id.uuid, join);
     boxcar_uuid_format(changing->step->message_id.uuid, message);
     return error_set(err, BOXCAR_E_NOT_FOUND, "message %s is not a member of join %s: attach it first",

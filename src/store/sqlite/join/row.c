@@ -38,7 +38,6 @@ boxcar_status sqlite_join_row_need(struct sqlite_store *store, boxcar_join_id jo
 
 boxcar_status sqlite_join_error_ended(boxcar_join_id join_id, boxcar_error *err) {
     char text[BOXCAR_UUID_TEXT_SIZE];
-
     boxcar_uuid_format(join_id.uuid, text);
     return error_set(err, BOXCAR_E_CONFLICT, "join %s has ended", text);
 }
@@ -62,11 +61,9 @@ boxcar_status sqlite_join_row_write(struct sqlite_store *store, const boxcar_joi
 void sqlite_join_tell_ended(struct sqlite_store *store, struct result *result) {
     const struct ended_list *ended = &store->ended;
     size_t count = result->ended_count + ended->count;
-    boxcar_join *items;
-
     if (ended->count == 0 || !store_logs(&store->base, BOXCAR_LOG_INFO))
         return;
-    items = arena_alloc_array(&result->arena, count, sizeof(*items));
+    boxcar_join *items = arena_alloc_array(&result->arena, count, sizeof(*items));
     if (items == NULL)
         return;
     if (result->ended_count > 0)
