@@ -83,8 +83,8 @@ static boxcar_status remove_stale(struct sqlite_store *store, const struct proce
     const struct request *request = processing->request;
     if (!request->remove_stale || processing->claim_only)
         return BOXCAR_OK;
-    TRY(sqlite_instance_sign(store, request->base.owner, SIGN_WITH_WORK,
-                             err)); /* it has just spoken itself */
+    /* The owner is not among them: it speaks with this request. */
+    TRY(sqlite_instance_sign(store, request->base.owner, SIGN_WITH_WORK, err));
     bool more = true;
     for (int64_t released, left = REMOVE_LEASES_MAX; more && left > 0; left -= released)
         TRY(sqlite_instance_remove_silent(store, request->base.stale_threshold_ms, (int)left, &released,
@@ -105,11 +105,11 @@ static boxcar_status claim(struct sqlite_store *store, struct processing *proces
 
 static boxcar_status process(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct processing *processing = context;
-    if (processing
-            ->claim_only) { /* a second try must not leave out a box whose claim was through in the first */
+    if (processing->claim_only) {
+        /* A second try must not leave out a box whose claim was through in the first. */
         memcpy(processing->more, processing->unfinished, sizeof(processing->more));
-    } else { /* it may be the second try */
-        result_release(&processing->result);
+    } else {
+        result_release(&processing->result); /* it may be the second try */
         TRY(enqueue_and_settle(store, processing, err));
     }
     TRY(remove_stale(store, processing, err));
@@ -153,7 +153,8 @@ static boxcar_status continue_claim(struct sqlite_store *store, struct processin
     }
     if (status == BOXCAR_OK || !committed || (claimed == 0 && !is_durable(processing->request)))
         return status;
-    for (int box = 0; box < BOXES; box++) { /* what the others claimed earlier is committed */
+    /* Messages that an earlier transaction has claimed stay claimed: that one is committed. */
+    for (int box = 0; box < BOXES; box++) {
         if (processing->unfinished[box])
             processing->result.parts[box].claimed_count = 0;
     }

@@ -133,7 +133,7 @@ static boxcar_status read_all(struct sqlite_store *store, void *context, boxcar_
     AUTO_QUERY struct query query = query_on(store, S_SETTINGS);
     list_clear(list);
     while (query_next(&query)) {
-        if (setting_find(query_get_text(&query, 0)) == NULL) /* written by a newer program */
+        if (setting_find(query_get_text(&query, 0)) == NULL) /* partitions_in_use, or of a newer program */
             continue;
         struct setting_value *value = list_add(list, sizeof(*value));
         if (value == NULL)

@@ -72,8 +72,8 @@ static boxcar_status compare_table(struct sqlite_store *store, sqlite3 *model, c
     AUTO_QUERY struct query there = query_once(store, FEATURES);
     query_bind(&wanted, QUERY_VALUES(Q_TEXT(boxcar_str_of(table))));
     query_bind(&there, QUERY_VALUES(Q_TEXT(boxcar_str_of(table))));
-    while (wanted.rc == SQLITE_OK && sqlite3_step(wanted.stmt) == SQLITE_ROW) {
-        const char *feature = (const char *)sqlite3_column_text(wanted.stmt, 0);
+    while (query_next(&wanted)) {
+        const char *feature = query_get_text(&wanted, 0).data;
         struct sqlite_part part = {.state = PART_LOST, .type = "table", .name = table, .feature = feature};
         bool has = false;
         if (feature == NULL)
@@ -106,10 +106,10 @@ boxcar_status sqlite_compare(struct sqlite_store *store, sqlite3 *model, sqlite_
         query_model(store, model,
                     "select type, name, sql from sqlite_schema where sql is not null "
                     "and name like 'boxcar\\_%' escape '\\' order by rowid");
-    while (parts.rc == SQLITE_OK && sqlite3_step(parts.stmt) == SQLITE_ROW) {
-        struct sqlite_part part = {.type = (const char *)sqlite3_column_text(parts.stmt, 0),
-                                   .name = (const char *)sqlite3_column_text(parts.stmt, 1),
-                                   .text = (const char *)sqlite3_column_text(parts.stmt, 2)};
+    while (query_next(&parts)) {
+        struct sqlite_part part = {.type = query_get_text(&parts, 0).data,
+                                   .name = query_get_text(&parts, 1).data,
+                                   .text = query_get_text(&parts, 2).data};
         if (part.type == NULL || part.name == NULL || part.text == NULL)
             return error_no_memory(err);
         TRY(compare_object(store, model, part, report, context, err));

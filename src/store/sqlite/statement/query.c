@@ -67,9 +67,11 @@ boxcar_status query_execute(struct sqlite_store *store, enum statement statement
 boxcar_status query_first_int(struct sqlite_store *store, enum statement statement, int64_t *ret_value,
                               boxcar_error *err, const struct query_value *values, size_t count) {
     AUTO_QUERY struct query query = query_start(store, statement, values, count);
-    if (query_next(&query))
+    bool found = false;
+    TRY(query_step(&query, &found, err));
+    if (found)
         *ret_value = query_get_int(&query, 0);
-    return query_status(&query, err);
+    return BOXCAR_OK;
 }
 
 bool query_next(struct query *query) {

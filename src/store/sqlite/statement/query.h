@@ -50,8 +50,8 @@ struct query query_start(struct sqlite_store *store, enum statement statement,
                          const struct query_value *values, size_t count);
 #define query_with(store, statement, ...) query_start(store, statement, QUERY_VALUES(__VA_ARGS__))
 
-/* query_do(store, statement, err, Q_INT(..), ...): runs a statement that yields no rows. Parameters may lack
- * here and below. */
+/* query_do(store, statement, err, Q_INT(..), ...): runs a statement that yields no rows. Here and below a
+ * statement may have no parameters. */
 boxcar_status query_execute(struct sqlite_store *store, enum statement statement, boxcar_error *err,
                             const struct query_value *values, size_t count);
 #define query_do(store, statement, err, ...) query_execute(store, statement, err, QUERY_VALUES(__VA_ARGS__))
