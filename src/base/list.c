@@ -21,6 +21,23 @@ struct given {
     struct public_list list;
 };
 
+void *list_add(void *list, size_t item_size) {
+    struct private_list *private = list;
+    void *items =
+        arena_make_room(&private->arena, private->items, private->count, &private->capacity, item_size);
+    if (!items)
+        return NULL;
+    private->items = items;
+    return (char *)items + private->count++ * item_size;
+}
+
+void list_clear(void *list) {
+    struct private_list *private = list;
+    arena_release(&private->arena);
+    private->items = NULL;
+    private->count = private->capacity = 0;
+}
+
 void list_free(void *list) {
     struct private_list *private = list;
 

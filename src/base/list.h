@@ -11,8 +11,12 @@
 #define LIST_OF(type)                                                                                        \
     struct arena arena;                                                                                      \
     type *items;                                                                                             \
-    size_t count
+    size_t count, capacity
 
+/* One more item at the end of a private list, all zero; NULL = out of memory. */
+void *list_add(void *list, size_t item_size);
+/* Empties a private list, so that it can be filled anew. */
+void list_clear(void *list);
 /* Frees a private list and what its arena holds; NULL is fine. */
 void list_free(void *list);
 

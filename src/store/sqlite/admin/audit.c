@@ -1,6 +1,6 @@
 /* The audit: a message behind the frontier, or set aside, that is in no other table has been
  * lost by a defect. Walks the log in pieces, so that writers get their turns. */
-#include "maintain.h"
+#include "admin.h"
 #include "store/sqlite/connection/transaction.h"
 #include "store/sqlite/message/park.h"
 
@@ -14,21 +14,6 @@ struct auditing {
     boxcar_audit total;
 };
 
-static boxcar_status next_piece(struct sqlite_store *store, struct auditing *auditing, int64_t *ret_first,
-                                boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_LOG_BOUNDS);
-    bool row = false;
-    boxcar_status status;
-
-    query_int(&query, auditing->first - 1);
-    status = query_step(&query, &row, err);
-    if (status != BOXCAR_OK)
-        return status;
-    auditing->at_end = !row || query_is_null(&query, 0);
-    *ret_first = auditing->at_end ? 0 : query_get_int(&query, 0);
-    return BOXCAR_OK;
-}
-
 static boxcar_status park_lost(struct sqlite_store *store, struct query *row, boxcar_error *err) {
     boxcar_time due = query_get_time(row, 5);
     struct parked parked = {.work_id = query_get_int(row, 0),
@@ -37,56 +22,45 @@ static boxcar_status park_lost(struct sqlite_store *store, struct query *row, bo
                             .stream = query_get_text(row, 3),
                             .available_at = due > store->now ? due : store->now,
                             .expires_at = query_get_time(row, 6)};
-
     return sqlite_park(store, &parked, err);
 }
 
 static boxcar_status audit_piece(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct auditing *auditing = context;
-    AUTO_QUERY struct query query = query_on(store, S_AUDIT);
-    int64_t first;
-    bool row = true;
-    boxcar_status status = next_piece(store, auditing, &first, err);
-
+    int64_t first = 0;
     auditing->lost = 0;
-    if (status != BOXCAR_OK || auditing->at_end)
-        return status;
-    query_int(&query, first);
-    query_int(&query, first + PIECE - 1);
-    while (status == BOXCAR_OK && (status = query_step(&query, &row, err)) == BOXCAR_OK && row) {
-        auditing->lost++;
+    TRY(query_find_int(store, S_LOG_NEXT, &first, err, Q_INT(auditing->first - 1)));
+    auditing->at_end = first == 0;
+    if (auditing->at_end)
+        return BOXCAR_OK;
+    AUTO_QUERY struct query query = query_with(store, S_AUDIT, Q_INT(first), Q_INT(first + PIECE - 1));
+    for (; query_next(&query); auditing->lost++) {
         if (auditing->repair)
-            status = park_lost(store, &query, err);
+            TRY(park_lost(store, &query, err));
     }
-    if (status == BOXCAR_OK)
-        auditing->first = first + PIECE;
-    return status;
+    TRY(query_status(&query, err));
+    auditing->first = first + PIECE;
+    return BOXCAR_OK;
 }
 
 /* Whatever lost a message may have left the counters wrong too. */
 static boxcar_status recount(struct sqlite_store *store, void *context, boxcar_error *err) {
-    struct query clear = query_on(store, S_TALLY_CLEAR), count = query_on(store, S_TALLY_RECOUNT);
-    boxcar_status status = query_run(&clear, err);
-
     (void)context;
-    return status == BOXCAR_OK ? query_run(&count, err) : status;
+    TRY(query_do(store, S_TALLY_CLEAR, err));
+    return query_do(store, S_TALLY_RECOUNT, err);
 }
 
 boxcar_status sqlite_audit(struct sqlite_store *store, bool repair, boxcar_audit *ret_audit,
                            boxcar_error *err) {
     struct auditing auditing = {.repair = repair, .first = 1};
-    enum access access = repair ? ACCESS_WRITE : ACCESS_READ;
-    boxcar_status status = BOXCAR_OK;
-
-    while (status == BOXCAR_OK && !auditing.at_end) {
-        status = sqlite_transaction(store, access, audit_piece, &auditing, err);
+    while (!auditing.at_end) {
+        TRY(sqlite_transaction(store, repair ? ACCESS_WRITE : ACCESS_READ, audit_piece, &auditing, err));
         auditing.total.lost += auditing.lost;
     }
-    if (status == BOXCAR_OK && repair && auditing.total.lost > 0) {
+    if (repair && auditing.total.lost > 0) {
         auditing.total.repaired = auditing.total.lost;
-        status = sqlite_transaction(store, ACCESS_WRITE, recount, NULL, err);
+        TRY(sqlite_transaction(store, ACCESS_WRITE, recount, NULL, err));
     }
-    if (status == BOXCAR_OK)
-        *ret_audit = auditing.total;
-    return status;
+    *ret_audit = auditing.total;
+    return BOXCAR_OK;
 }

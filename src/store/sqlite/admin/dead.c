@@ -2,7 +2,6 @@
 #include "dead.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/utf8.h"
 #include "store/sqlite/connection/transaction.h"
@@ -14,16 +13,6 @@
 #include "store/sqlite/settle/release.h"
 #include "store/sqlite/stream/stream.h"
 
-static void bind_filter(struct query *query, const boxcar_dead_filter *filter, struct topic_range range,
-                        int limit) {
-    query_int(query, filter->box);
-    query_text(query, range.low);
-    query_text(query, range.high);
-    query_int(query, filter->reason);
-    query_time(query, filter->before);
-    query_int(query, limit);
-}
-
 static int64_t below(const struct message_choice *choice) {
     return choice->after.value > 0 ? choice->after.value : INT64_MAX;
 }
@@ -31,10 +20,10 @@ static int64_t below(const struct message_choice *choice) {
 static boxcar_status choose_by_condition(struct sqlite_store *store, const struct message_choice *choice,
                                          struct topic_range range, int64_t **ret_ids, size_t *ret_count,
                                          boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_DEAD_PAGE);
-
-    bind_filter(&query, choice->dead, range, choice->limit);
-    query_int(&query, below(choice));
+    const boxcar_dead_filter *filter = choice->dead;
+    AUTO_QUERY struct query query =
+        query_with(store, S_DEAD_PAGE, Q_INT(filter->box), Q_TEXT(range.low), Q_TEXT(range.high),
+                   Q_INT(filter->reason), Q_TIME(filter->before), Q_INT(choice->limit), Q_INT(below(choice)));
     return sqlite_collect_ids(store, &query, ret_ids, ret_count, err);
 }
 
@@ -47,54 +36,34 @@ struct dead_row {
 
 static boxcar_status read_dead(struct sqlite_store *store, int64_t work_id, struct dead_row *ret_row,
                                bool *ret_found, boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_DEAD_READ);
-    struct dead_row row = {0};
-    bool found = false;
-    boxcar_status status;
-
-    query_int(&query, work_id);
-    status = query_step(&query, &found, err);
-    if (status == BOXCAR_OK && found) {
-        row.box = (int)query_get_int(&query, 0);
-        row.reason = (boxcar_reason)query_get_int(&query, 2);
-        row.died_at = query_get_int(&query, 3);
-        row.due_at = query_get_time(&query, 6);
-        status = query_copy_text(&query, 1, &store->scratch, &row.topic, err);
-        if (status == BOXCAR_OK)
-            status = query_copy_text(&query, 4, &store->scratch, &row.last_error, err);
-        if (status == BOXCAR_OK)
-            status = query_copy_text(&query, 5, &store->scratch, &row.stream, err);
-    }
-    if (status != BOXCAR_OK)
-        return status;
-    *ret_row = row;
-    *ret_found = found;
-    return BOXCAR_OK;
-}
-
-static int compare_bytes(boxcar_str a, boxcar_str b) {
-    int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
-
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+    AUTO_QUERY struct query query = query_with(store, S_DEAD_READ, Q_INT(work_id));
+    *ret_found = query_next(&query);
+    if (!*ret_found)
+        return query_status(&query, err);
+    *ret_row = (struct dead_row){.box = (int)query_get_int(&query, 0),
+                                 .reason = (boxcar_reason)query_get_int(&query, 2),
+                                 .died_at = query_get_int(&query, 3),
+                                 .due_at = query_get_time(&query, 6)};
+    TRY(query_copy_text(&query, 1, &store->scratch, &ret_row->topic, err));
+    TRY(query_copy_text(&query, 4, &store->scratch, &ret_row->last_error, err));
+    return query_copy_text(&query, 5, &store->scratch, &ret_row->stream, err);
 }
 
 static bool matches(const struct dead_row *row, const boxcar_dead_filter *filter, struct topic_range range) {
-    return row->box == (int)filter->box && compare_bytes(row->topic, range.low) >= 0 &&
-           compare_bytes(row->topic, range.high) < 0 &&
+    return row->box == (int)filter->box && str_compare(row->topic, range.low) >= 0 &&
+           str_compare(row->topic, range.high) < 0 &&
            (filter->reason == BOXCAR_REASON_NONE || row->reason == filter->reason) &&
            (filter->before == BOXCAR_TIME_NONE || row->died_at < filter->before);
 }
 
 static int compare_descending(const void *a, const void *b) {
     int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-
     return (left < right) - (left > right);
 }
 
 /* Newest first, each once, as many as asked for. */
 static size_t order_ids(const struct message_choice *choice, int64_t *ids, size_t count) {
     size_t kept = 0;
-
     qsort(ids, count, sizeof(*ids), compare_descending);
     for (size_t i = 0; i < count && kept < (size_t)choice->limit; i++) {
         if (ids[i] < below(choice) && (kept == 0 || ids[kept - 1] != ids[i]))
@@ -108,19 +77,15 @@ static boxcar_status choose_by_ref(struct sqlite_store *store, const struct mess
                                    boxcar_error *err) {
     const boxcar_dead_filter *filter = choice->dead;
     int64_t *ids = arena_alloc_array(&store->scratch, filter->ref_count, sizeof(*ids));
-    size_t count = 0;
-
     if (ids == NULL)
         return error_no_memory(err);
+    size_t count = 0;
     for (size_t i = 0; i < filter->ref_count; i++) {
         struct dead_row row;
         bool found;
-        boxcar_status status =
-            sqlite_ref_resolve(store, filter->box, filter->refs[i], &ids[count], &found, err);
-        if (status == BOXCAR_OK && found)
-            status = read_dead(store, ids[count], &row, &found, err);
-        if (status != BOXCAR_OK)
-            return status;
+        TRY(sqlite_ref_resolve(store, filter->box, filter->refs[i], &ids[count], &found, err));
+        if (found)
+            TRY(read_dead(store, ids[count], &row, &found, err));
         if (found && matches(&row, filter, range))
             count++;
     }
@@ -132,10 +97,7 @@ static boxcar_status choose_by_ref(struct sqlite_store *store, const struct mess
 static boxcar_status choose(struct sqlite_store *store, const struct message_choice *choice,
                             int64_t **ret_ids, size_t *ret_count, boxcar_error *err) {
     struct topic_range range;
-    boxcar_status status = sqlite_topic_range(store, choice->dead->topic, &range, err);
-
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(sqlite_topic_range(store, choice->dead->topic, &range, err));
     if (choice->dead->ref_count > 0)
         return choose_by_ref(store, choice, range, ret_ids, ret_count, err);
     return choose_by_condition(store, choice, range, ret_ids, ret_count, err);
@@ -147,20 +109,16 @@ boxcar_status sqlite_dead_list(struct sqlite_store *store, const struct message_
                                struct message_rows *list, boxcar_error *err) {
     int64_t *ids;
     size_t count;
-    boxcar_status status = choose(store, choice, &ids, &count, err);
-
-    return status == BOXCAR_OK ? sqlite_read_list(store, ids, count, list, err) : status;
+    TRY(choose(store, choice, &ids, &count, err));
+    return sqlite_read_list(store, ids, count, list, err);
 }
 
 /* ---- replay and remove ---- */
 
 static boxcar_status delete_dead(struct sqlite_store *store, int64_t work_id, const struct dead_row *row,
                                  boxcar_error *err) {
-    struct query query = query_on(store, S_DEAD_DELETE);
-
-    query_int(&query, work_id);
     sqlite_tally_add(store, row->box, row->topic, TALLY_DEAD, -1);
-    return query_run(&query, err);
+    return query_do(store, S_DEAD_DELETE, err, Q_INT(work_id));
 }
 
 /* Ready now, or when it is due, as if new, but for its history; its time to live ends it no more. A join that
@@ -177,85 +135,57 @@ static boxcar_status replay(struct sqlite_store *store, int64_t work_id, const s
                             .last_error = row->last_error};
     struct attempt attempt = {
         .work_id = work_id, .outcome = "replayed", .error = utf8_cut(note, BOXCAR_ERROR_TEXT_MAX)};
-    boxcar_status status = delete_dead(store, work_id, row, err);
-
-    if (status == BOXCAR_OK)
-        status = sqlite_stream_note_replay(store, (struct stream_key){row->box, row->stream}, work_id, err);
-    if (status == BOXCAR_OK)
-        status = sqlite_park(store, &parked, err);
-    if (status == BOXCAR_OK)
-        status = sqlite_join_replay(store, work_id, ret_counted, err);
-    return status == BOXCAR_OK ? sqlite_attempt_write(store, &attempt, err) : status;
-}
-
-static boxcar_status run_on_range(struct sqlite_store *store, enum statement statement, int64_t first,
-                                  int64_t last, boxcar_error *err) {
-    struct query query = query_on(store, statement);
-
-    query_int(&query, first);
-    query_int(&query, last);
-    return query_run(&query, err);
+    TRY(delete_dead(store, work_id, row, err));
+    TRY(sqlite_stream_note_replay(store, (struct stream_key){row->box, row->stream}, work_id, err));
+    TRY(sqlite_park(store, &parked, err));
+    TRY(sqlite_join_replay(store, work_id, ret_counted, err));
+    return sqlite_attempt_write(store, &attempt, err);
 }
 
 boxcar_status sqlite_message_remove(struct sqlite_store *store, int64_t first, int64_t last,
                                     boxcar_error *err) {
-    struct query removed = query_on(store, S_REMOVED_NOTE);
-    boxcar_status status = sqlite_join_settle_range(store, first, last, err);
-
-    if (status == BOXCAR_OK)
-        status = run_on_range(store, S_ATTEMPT_DELETE, first, last, err);
-    if (status == BOXCAR_OK)
-        status = run_on_range(store, S_STAGE_DELETE, first, last, err);
-    if (status == BOXCAR_OK)
-        status = run_on_range(store, S_MESSAGE_DELETE, first, last, err);
-    query_int(&removed, last);
-    return status == BOXCAR_OK ? query_run(&removed, err) : status;
+    TRY(sqlite_join_settle_range(store, first, last, err));
+    TRY(query_do(store, S_ATTEMPT_DELETE, err, Q_INT(first), Q_INT(last)));
+    TRY(query_do(store, S_STAGE_DELETE, err, Q_INT(first), Q_INT(last)));
+    TRY(query_do(store, S_MESSAGE_DELETE, err, Q_INT(first), Q_INT(last)));
+    return query_do(store, S_REMOVED_NOTE, err, Q_INT(last));
 }
 
+/* The message first: its key in the inbox remembers when it died. */
 static boxcar_status remove_dead(struct sqlite_store *store, int64_t work_id, const struct dead_row *row,
                                  boxcar_error *err) {
-    /* The message first: its key in the inbox remembers when it died. */
-    boxcar_status status = sqlite_message_remove(store, work_id, work_id, err);
-
-    return status == BOXCAR_OK ? delete_dead(store, work_id, row, err) : status;
+    TRY(sqlite_message_remove(store, work_id, work_id, err));
+    return delete_dead(store, work_id, row, err);
 }
 
 boxcar_status sqlite_dead_remove(struct sqlite_store *store, int64_t work_id, bool *ret_removed,
                                  boxcar_error *err) {
     struct dead_row row;
-    bool found;
-    boxcar_status status = read_dead(store, work_id, &row, &found, err);
-
-    if (status == BOXCAR_OK && found)
-        status = remove_dead(store, work_id, &row, err);
-    if (status == BOXCAR_OK)
-        *ret_removed = found;
-    return status;
+    TRY(read_dead(store, work_id, &row, ret_removed, err));
+    return *ret_removed ? remove_dead(store, work_id, &row, err) : BOXCAR_OK;
 }
 
 /* One that has lost its unique key stays dead: an error where it was named, else it is passed over. */
 static boxcar_status may_replay(struct sqlite_store *store, int64_t work_id, bool named, bool *ret_may,
                                 boxcar_error *err) {
-    boxcar_status status = sqlite_key_take_back(store, work_id, ret_may, err);
-
-    if (status == BOXCAR_OK && !*ret_may && named)
+    TRY(sqlite_key_take_back(store, work_id, ret_may, err));
+    if (!*ret_may && named)
         return error_set(err, BOXCAR_E_CONFLICT,
                          "message %" PRId64 " cannot be replayed: its unique key belongs to a newer message. "
                          "Replay it once that message has ended, or enqueue it anew",
                          work_id);
-    return status;
+    return BOXCAR_OK;
 }
 
 boxcar_status sqlite_dead_replay_one(struct sqlite_store *store, int64_t work_id, bool *ret_found,
                                      bool *ret_counted, boxcar_error *err) {
     struct dead_row row;
     bool may;
-    boxcar_status status = read_dead(store, work_id, &row, ret_found, err);
-
-    if (status == BOXCAR_OK && *ret_found)
-        status = may_replay(store, work_id, true, &may, err);
-    return status == BOXCAR_OK && *ret_found ? replay(store, work_id, &row, BOXCAR_NO_STR, ret_counted, err)
-                                             : status;
+    TRY(read_dead(store, work_id, &row, ret_found, err));
+    if (!*ret_found)
+        return BOXCAR_OK;
+    TRY(may_replay(store, work_id, true, &may, err));
+    return replay(store, work_id, &row, BOXCAR_NO_STR, ret_counted, err);
 }
 
 struct acting {
@@ -270,32 +200,29 @@ static boxcar_status act_on(struct sqlite_store *store, struct acting *acting, i
                             boxcar_error *err) {
     struct dead_row row;
     bool found, counted = false;
-    boxcar_status status = read_dead(store, work_id, &row, &found, err);
-
-    if (status == BOXCAR_OK && found && acting->action == MESSAGE_REPLAY)
-        status = may_replay(store, work_id, acting->choice->dead->ref_count > 0, &found, err);
-    if (status != BOXCAR_OK || !found)
-        return status;
+    TRY(read_dead(store, work_id, &row, &found, err));
+    if (found && acting->action == MESSAGE_REPLAY)
+        TRY(may_replay(store, work_id, acting->choice->dead->ref_count > 0, &found, err));
+    if (!found)
+        return BOXCAR_OK;
     acting->change.count++;
     if (acting->action == MESSAGE_PURGE)
         return remove_dead(store, work_id, &row, err);
-    status = replay(store, work_id, &row, acting->note, &counted, err);
+    TRY(replay(store, work_id, &row, acting->note, &counted, err));
     acting->counted += counted;
-    return status;
+    return BOXCAR_OK;
 }
 
 static boxcar_status act(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct acting *acting = context;
     int64_t *ids;
     size_t count;
-    boxcar_status status = choose(store, acting->choice, &ids, &count, err);
-
+    TRY(choose(store, acting->choice, &ids, &count, err));
     acting->counted = 0;
-    acting->change =
-        (struct message_change){.oldest = {status == BOXCAR_OK && count > 0 ? ids[count - 1] : 0}};
-    for (size_t i = 0; status == BOXCAR_OK && i < count; i++)
-        status = act_on(store, acting, ids[i], err);
-    return status;
+    acting->change = (struct message_change){.oldest = {count > 0 ? ids[count - 1] : 0}};
+    for (size_t i = 0; i < count; i++)
+        TRY(act_on(store, acting, ids[i], err));
+    return BOXCAR_OK;
 }
 
 /* ---- cancel ---- */
@@ -307,14 +234,10 @@ struct place {
 
 static boxcar_status find_place(struct sqlite_store *store, boxcar_box box, int64_t work_id,
                                 struct place *ret_place, bool *ret_found, boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_MESSAGE_PLACE);
-    boxcar_status status;
-
-    query_int(&query, work_id);
-    query_int(&query, box);
-    status = query_step(&query, ret_found, err);
-    if (status != BOXCAR_OK || !*ret_found)
-        return status;
+    AUTO_QUERY struct query query = query_with(store, S_MESSAGE_PLACE, Q_INT(work_id), Q_INT(box));
+    *ret_found = query_next(&query);
+    if (!*ret_found)
+        return query_status(&query, err);
     ret_place->parked = !query_is_null(&query, 1);
     ret_place->leased = query_get_int(&query, 2) != 0;
     ret_place->dead = query_get_int(&query, 3) != 0;
@@ -330,23 +253,16 @@ static boxcar_status cancel_fresh(struct sqlite_store *store, boxcar_box box, in
                             .topic = topic,
                             .reason = BOXCAR_REASON_CANCELLED,
                             .outcome = "cancelled"};
-    struct query query = query_on(store, S_MESSAGE_SET_ASIDE);
-    boxcar_status status;
-
-    query_int(&query, work_id);
-    status = query_run(&query, err);
+    TRY(query_do(store, S_MESSAGE_SET_ASIDE, err, Q_INT(work_id)));
     sqlite_tally_add(store, burial.box, topic, TALLY_FRESH, -1);
-    return status == BOXCAR_OK ? sqlite_bury(store, &burial, err) : status;
+    return sqlite_bury(store, &burial, err);
 }
 
 static boxcar_status cancel_parked(struct sqlite_store *store, int64_t work_id, boxcar_error *err) {
     struct parked row;
     bool found;
-    boxcar_status status = sqlite_parked_read(store, work_id, &row, &found, err);
-
-    if (status != BOXCAR_OK || !found)
-        return status;
-    return sqlite_bury_parked(store, &row, BOXCAR_REASON_CANCELLED, "cancelled", err);
+    TRY(sqlite_parked_read(store, work_id, &row, &found, err));
+    return found ? sqlite_bury_parked(store, &row, BOXCAR_REASON_CANCELLED, "cancelled", err) : BOXCAR_OK;
 }
 
 static boxcar_status cancel_at(struct sqlite_store *store, boxcar_box box, int64_t work_id,
@@ -366,14 +282,11 @@ static boxcar_status cancel(struct sqlite_store *store, void *context, boxcar_er
     struct acting *acting = context;
     boxcar_box box = acting->choice->box;
     struct place place;
-    int64_t work_id = 0;
+    int64_t work_id;
     bool found;
-    boxcar_status status = sqlite_ref_resolve(store, box, acting->choice->ref, &work_id, &found, err);
-
-    if (status == BOXCAR_OK && found)
-        status = find_place(store, box, work_id, &place, &found, err);
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(sqlite_ref_resolve(store, box, acting->choice->ref, &work_id, &found, err));
+    if (found)
+        TRY(find_place(store, box, work_id, &place, &found, err));
     if (!found)
         return error_set(err, BOXCAR_E_NOT_FOUND, "there is no such message in the %s", boxcar_box_name(box));
     acting->change = (struct message_change){.count = 1};
@@ -387,10 +300,7 @@ boxcar_status sqlite_message_change(struct boxcar_store *store, const struct mes
                                     struct message_change *ret_change, boxcar_error *err) {
     struct acting acting = {.choice = choice, .action = action, .note = note};
     sqlite_work_fn work = action == MESSAGE_CANCEL ? cancel : act;
-    boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_WRITE, work, &acting, err);
-
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(sqlite_transaction(sqlite_of(store), ACCESS_WRITE, work, &acting, err));
     store_log_replayed_steps(store, acting.counted);
     sqlite_join_log_ended(sqlite_of(store));
     *ret_change = acting.change;

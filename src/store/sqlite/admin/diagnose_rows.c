@@ -4,11 +4,8 @@
  * looked at, as many as keep the doctor's costs bounded. */
 #include <stdio.h>
 
-#include "base/error.h"
+#include "admin.h"
 #include "base/utf8.h"
-#include "diagnose.h"
-#include "store/checkup.h"
-#include "store/sqlite/connection/connection.h"
 
 #define ROWS_MAX "10000"
 #define TEXT_MAX (INT64_C(64) << 20) /* bytes of texts, of each table */
@@ -45,7 +42,6 @@ struct damage_list {
 static void report(struct damage_list *list, const char *table, int64_t count, const char *key,
                    const char *what, const char *how) {
     char name[200];
-
     snprintf(name, sizeof(name), "%s", key != NULL ? key : "?");
     error_tidy(name);
     list->found = true;
@@ -58,27 +54,19 @@ static void report(struct damage_list *list, const char *table, int64_t count, c
 
 static boxcar_status judge_types(struct sqlite_store *store, const char *table, const char *sql,
                                  struct damage_list *list, boxcar_error *err) {
-    sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL);
-
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(stmt);
-    if (rc == SQLITE_ROW && sqlite3_column_int64(stmt, 0) > 0)
-        report(list, table, sqlite3_column_int64(stmt, 0), (const char *)sqlite3_column_text(stmt, 1),
-               (const char *)sqlite3_column_text(stmt, 2), "");
-    sqlite3_finalize(stmt);
-    return rc == SQLITE_ROW ? BOXCAR_OK : sqlite_error(store, rc, err);
+    AUTO_QUERY struct query query = query_once(store, sql);
+    if (query_next(&query) && query_get_int(&query, 0) > 0)
+        report(list, table, query_get_int(&query, 0), query_get_text(&query, 1).data,
+               query_get_text(&query, 2).data, "");
+    return query_status(&query, err);
 }
 
 /* The first text of the row that is no UTF-8; 0 = none. */
-static int find_bad_text(sqlite3_stmt *stmt, int64_t *bytes) {
-    for (int column = 1; column < sqlite3_column_count(stmt); column++) {
-        boxcar_str text;
-
-        if (sqlite3_column_type(stmt, column) != SQLITE_TEXT)
+static int find_bad_text(const struct query *query, int64_t *bytes) {
+    for (int column = 1; column < sqlite3_column_count(query->stmt); column++) {
+        if (sqlite3_column_type(query->stmt, column) != SQLITE_TEXT)
             continue;
-        text.data = (const char *)sqlite3_column_text(stmt, column);
-        text.len = (size_t)sqlite3_column_bytes(stmt, column);
+        boxcar_str text = query_get_text(query, column);
         *bytes += (int64_t)text.len;
         if (text.data != NULL && !utf8_is_valid(text))
             return column;
@@ -92,9 +80,8 @@ struct bad_texts {
     char key[200], column[64];
 };
 
-static void note_row(struct bad_texts *texts, sqlite3_stmt *stmt, int column) {
-    const char *key = (const char *)sqlite3_column_text(stmt, 0), *name = sqlite3_column_name(stmt, column);
-
+static void note_row(struct bad_texts *texts, const struct query *query, int column) {
+    const char *key = query_get_text(query, 0).data, *name = sqlite3_column_name(query->stmt, column);
     texts->count++;
     snprintf(texts->key, sizeof(texts->key), "%s", key != NULL ? key : "?");
     snprintf(texts->column, sizeof(texts->column), "%s", name != NULL ? name : "?");
@@ -102,53 +89,38 @@ static void note_row(struct bad_texts *texts, sqlite3_stmt *stmt, int column) {
 
 static boxcar_status judge_texts(struct sqlite_store *store, const char *table, const char *sql,
                                  struct damage_list *list, boxcar_error *err) {
+    AUTO_QUERY struct query query = query_once(store, sql);
     struct bad_texts texts = {.count = 0};
-    sqlite3_stmt *stmt = NULL;
-    int64_t bytes = 0;
-    int rc = sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL);
-
-    while (rc == SQLITE_OK && bytes < TEXT_MAX && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        int bad = find_bad_text(stmt, &bytes);
+    for (int64_t bytes = 0; bytes < TEXT_MAX && query_next(&query);) {
+        int bad = find_bad_text(&query, &bytes);
         if (bad != 0)
-            note_row(&texts, stmt, bad);
-        rc = SQLITE_OK;
+            note_row(&texts, &query, bad);
     }
-    sqlite3_finalize(stmt);
-    if (rc != SQLITE_DONE && rc != SQLITE_OK)
-        return sqlite_error(store, rc, err);
+    TRY(query_status(&query, err));
     if (texts.count > 0)
         report(list, table, texts.count, texts.key, texts.column, " is not UTF-8");
     return BOXCAR_OK;
 }
 
-static boxcar_status judge_table(struct sqlite_store *store, sqlite3_stmt *statements,
+static boxcar_status judge_table(struct sqlite_store *store, const struct query *statements,
                                  struct damage_list *list, boxcar_error *err) {
-    const char *table = (const char *)sqlite3_column_text(statements, 0);
-    const char *types = (const char *)sqlite3_column_text(statements, 1);
-    const char *texts = (const char *)sqlite3_column_text(statements, 2);
-    boxcar_status status;
-
+    const char *table = query_get_text(statements, 0).data;
+    const char *types = query_get_text(statements, 1).data;
+    const char *texts = query_get_text(statements, 2).data;
     if (table == NULL || types == NULL)
         return error_no_memory(err);
-    status = judge_types(store, table, types, list, err);
-    if (status != BOXCAR_OK || sqlite3_column_type(statements, 2) == SQLITE_NULL)
-        return status;
+    TRY(judge_types(store, table, types, list, err));
+    if (query_is_null(statements, 2))
+        return BOXCAR_OK;
     return texts != NULL ? judge_texts(store, table, texts, list, err) : error_no_memory(err);
 }
 
 boxcar_status sqlite_check_rows(struct sqlite_store *store, struct findings *findings, boxcar_error *err) {
     struct damage_list list = {.findings = findings};
-    sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(store->db, STATEMENTS, -1, &stmt, NULL);
-    boxcar_status status = BOXCAR_OK;
-
-    while (rc == SQLITE_OK && status == BOXCAR_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        status = judge_table(store, stmt, &list, err);
-        rc = SQLITE_OK;
-    }
-    sqlite3_finalize(stmt);
-    if (status != BOXCAR_OK || rc != SQLITE_DONE)
-        return status != BOXCAR_OK ? status : sqlite_error(store, rc, err);
+    AUTO_QUERY struct query query = query_once(store, STATEMENTS);
+    while (query_next(&query))
+        TRY(judge_table(store, &query, &list, err));
+    TRY(query_status(&query, err));
     if (!list.found)
         findings_add(findings, "rows", BOXCAR_SEVERITY_OK,
                      "the newest rows of each table have the types they should, and their texts are UTF-8");

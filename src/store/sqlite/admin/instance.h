@@ -12,10 +12,8 @@ boxcar_status sqlite_instance_write(struct sqlite_store *store, const struct ins
 boxcar_status sqlite_instance_delete(struct sqlite_store *store, boxcar_owner owner, boxcar_error *err);
 /* A call names the owner: if it is registered, that is noted in both boxes, at these intervals. */
 #define SQLITE_SIGN_US (INT64_C(500) * 1000)
-enum sign_kind {
-    SIGN_WITH_WORK,
-    SIGN_IN_VAIN
-}; /* the transaction writes anyway; a claim that found nothing */
+/* The transaction writes anyway; a claim that found nothing. */
+enum sign_kind { SIGN_WITH_WORK, SIGN_IN_VAIN };
 boxcar_status sqlite_instance_sign(struct sqlite_store *store, boxcar_owner owner, enum sign_kind kind,
                                    boxcar_error *err);
 /* Removes one of those that were silent for this long (0 = the setting), with at most `limit` of its leases:

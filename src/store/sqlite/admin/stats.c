@@ -1,7 +1,8 @@
 /* Counters for people: from boxcar_tally, which every transaction keeps. Only what depends on
  * the clock is counted, up to a limit; beyond it the answer is an estimate and says so. */
-#include "stats.h"
+#include <string.h>
 
+#include "admin.h"
 #include "base/utf8.h"
 #include "setting.h"
 #include "store/sqlite/connection/transaction.h"
@@ -49,39 +50,38 @@ static void note_estimate(struct stats_row *row, unsigned numbers) {
     row->stats.estimated |= numbers;
 }
 
+static void note_estimates(struct gathering *gathering, unsigned numbers) {
+    for (size_t i = 0; i < gathering->count; i++)
+        note_estimate(&gathering->rows[i], numbers);
+}
+
 /* ---- the counters ---- */
 
 static boxcar_status read_topic(struct sqlite_store *store, struct gathering *gathering, struct query *query,
                                 boxcar_error *err) {
-    int64_t total = 0;
-
+    int64_t counts[TALLY_KINDS], total = 0;
     for (int kind = 0; kind < TALLY_KINDS; kind++) {
-        int64_t count = query_get_int(query, 1 + kind);
-        gathering->rows[0].counts[kind] += count;
-        total += count;
+        counts[kind] = query_get_int(query, 1 + kind);
+        gathering->rows[0].counts[kind] += counts[kind];
+        total += counts[kind];
     }
     if (!gathering->by_topic || total == 0)
         return BOXCAR_OK;
     struct stats_row *row = add_row(store, gathering);
     if (row == NULL)
         return error_no_memory(err);
-    for (int kind = 0; kind < TALLY_KINDS; kind++)
-        row->counts[kind] = query_get_int(query, 1 + kind);
+    memcpy(row->counts, counts, sizeof(counts));
     return query_copy_text(query, 0, &gathering->list->arena, &row->stats.topic, err);
 }
 
 static boxcar_status read_counters(struct sqlite_store *store, struct gathering *gathering,
                                    boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_TALLY_READ);
-    bool more = true;
-    boxcar_status status = BOXCAR_OK;
-
+    AUTO_QUERY struct query query = query_with(store, S_TALLY_READ, Q_INT(gathering->box));
     if (add_row(store, gathering) == NULL)
         return error_no_memory(err);
-    query_int(&query, gathering->box);
-    while (status == BOXCAR_OK && (status = query_step(&query, &more, err)) == BOXCAR_OK && more)
-        status = read_topic(store, gathering, &query, err);
-    return status;
+    while (query_next(&query))
+        TRY(read_topic(store, gathering, &query, err));
+    return query_status(&query, err);
 }
 
 /* The row of a topic; rows are in the order of their topics. */
@@ -98,15 +98,9 @@ static struct stats_row *row_of(struct gathering *gathering, boxcar_str topic) {
 /* An expired lease counts as ready: the next claim will hand it out. */
 static boxcar_status count_expired(struct sqlite_store *store, struct gathering *gathering,
                                    boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_STATS_EXPIRED);
+    AUTO_QUERY struct query query = query_with(store, S_STATS_EXPIRED, Q_INT(store->now), Q_INT(COUNT_MAX));
     int64_t seen = 0;
-    bool more = true;
-    boxcar_status status;
-
-    query_int(&query, store->now);
-    query_int(&query, COUNT_MAX);
-    while ((status = query_step(&query, &more, err)) == BOXCAR_OK && more) {
-        seen++;
+    for (; query_next(&query); seen++) {
         if (query_get_int(&query, 0) != (int64_t)gathering->box)
             continue;
         struct stats_row *rows[] = {&gathering->rows[0], row_of(gathering, query_get_text(&query, 1))};
@@ -115,85 +109,68 @@ static boxcar_status count_expired(struct sqlite_store *store, struct gathering 
             note_ready_since(rows[i], query_get_int(&query, 2));
         }
     }
-    for (size_t i = 0; seen == COUNT_MAX && i < gathering->count; i++)
-        note_estimate(&gathering->rows[i], BOXCAR_STATS_READY | BOXCAR_STATS_IN_PROGRESS);
-    return status;
+    if (seen == COUNT_MAX)
+        note_estimates(gathering, BOXCAR_STATS_READY | BOXCAR_STATS_IN_PROGRESS);
+    return query_status(&query, err);
 }
 
 static boxcar_status count_parked(struct sqlite_store *store, struct gathering *gathering,
                                   const struct stats_row *row, bool ready, int64_t *ret_count,
                                   boxcar_error *err) {
-    bool whole = row->stats.topic.data == NULL;
+    bool whole = str_is_absent(row->stats.topic);
     enum statement statement = ready ? (whole ? S_STATS_PARKED_READY : S_STATS_TOPIC_READY)
                                      : (whole ? S_STATS_PARKED_LATER : S_STATS_TOPIC_LATER);
-    AUTO_QUERY struct query query = query_on(store, statement);
-    bool found = false;
-    boxcar_status status;
-
-    query_int(&query, gathering->box);
-    query_int(&query, store->now);
-    query_int(&query, COUNT_MAX);
+    AUTO_QUERY struct query query =
+        query_with(store, statement, Q_INT(gathering->box), Q_INT(store->now), Q_INT(COUNT_MAX));
     if (!whole)
         query_text(&query, row->stats.topic);
-    status = query_step(&query, &found, err);
-    if (status == BOXCAR_OK)
-        *ret_count = found ? query_get_int(&query, 0) : 0;
-    return status;
+    *ret_count = query_next(&query) ? query_get_int(&query, 0) : 0;
+    return query_status(&query, err);
 }
 
 /* How many of the open ones are due: counted from the side that is small enough. */
 static boxcar_status split_parked(struct sqlite_store *store, struct gathering *gathering,
                                   struct stats_row *row, int64_t *ret_ready, boxcar_error *err) {
-    int64_t open = row->counts[TALLY_PARKED], ready = 0, later = 0;
-    boxcar_status status = BOXCAR_OK;
-
+    int64_t open = row->counts[TALLY_PARKED], later;
+    *ret_ready = 0;
     if (open > 0)
-        status = count_parked(store, gathering, row, true, &ready, err);
-    if (status != BOXCAR_OK || ready < COUNT_MAX) {
-        *ret_ready = ready;
-        return status;
-    }
-    status = count_parked(store, gathering, row, false, &later, err);
+        TRY(count_parked(store, gathering, row, true, ret_ready, err));
+    if (*ret_ready < COUNT_MAX)
+        return BOXCAR_OK;
+    TRY(count_parked(store, gathering, row, false, &later, err));
     if (later == COUNT_MAX)
         note_estimate(row, BOXCAR_STATS_READY | BOXCAR_STATS_WAITING);
     *ret_ready = open - later;
-    return status;
+    return BOXCAR_OK;
 }
 
 static boxcar_status note_oldest_parked(struct sqlite_store *store, struct gathering *gathering,
                                         struct stats_row *row, boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
-
-    for (int state = PARKED_OPEN; status == BOXCAR_OK && state <= PARKED_SUSPECT; state++) {
-        bool whole = row->stats.topic.data == NULL, found = false;
-        AUTO_QUERY struct query query = query_on(store, whole ? S_STATS_OLDEST_PARKED : S_STATS_OLDEST_TOPIC);
-        query_int(&query, gathering->box);
-        query_int(&query, state);
+    bool whole = str_is_absent(row->stats.topic);
+    for (int state = PARKED_OPEN; state <= PARKED_SUSPECT; state++) {
+        AUTO_QUERY struct query query = query_with(
+            store, whole ? S_STATS_OLDEST_PARKED : S_STATS_OLDEST_TOPIC, Q_INT(gathering->box), Q_INT(state));
         if (!whole)
             query_text(&query, row->stats.topic);
-        status = query_step(&query, &found, err);
-        boxcar_time oldest = status == BOXCAR_OK && found ? query_get_time(&query, 0) : BOXCAR_TIME_NONE;
-        if (oldest != BOXCAR_TIME_NONE && oldest <= store->now)
+        boxcar_time oldest = query_next(&query) ? query_get_time(&query, 0) : BOXCAR_TIME_NONE;
+        TRY(query_status(&query, err));
+        if (oldest <= store->now)
             note_ready_since(row, oldest);
     }
-    return status;
+    return BOXCAR_OK;
 }
 
 /* Walks a bounded way into the fresh part of the log. What is not met there is younger than the
  * last message met, which serves as an estimate. */
 static boxcar_status find_oldest_fresh(struct sqlite_store *store, struct gathering *gathering,
                                        boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_STATS_OLDEST_FRESH);
+    AUTO_QUERY struct query query =
+        query_with(store, S_STATS_OLDEST_FRESH, Q_INT(gathering->box), Q_INT(COUNT_MAX));
     size_t missing = 0;
     boxcar_time last_met = BOXCAR_TIME_NONE;
-    bool more = true;
-    boxcar_status status = BOXCAR_OK;
-
     for (size_t i = 0; i < gathering->count; i++)
         missing += gathering->rows[i].counts[TALLY_FRESH] > 0;
-    query_int(&query, gathering->box);
-    query_int(&query, COUNT_MAX);
-    while (missing > 0 && (status = query_step(&query, &more, err)) == BOXCAR_OK && more) {
+    while (missing > 0 && query_next(&query)) {
         last_met = query_get_int(&query, 3);
         if (query_get_int(&query, 0) != (int64_t)gathering->box || query_get_int(&query, 1) == LANE_ASIDE)
             continue;
@@ -212,42 +189,35 @@ static boxcar_status find_oldest_fresh(struct sqlite_store *store, struct gather
         row->oldest_fresh = last_met;
         note_estimate(row, BOXCAR_STATS_AGE);
     }
-    return status;
+    return query_status(&query, err);
 }
 
 /* Fresh messages whose turn has not come, among the first ones. Most stores have no streams. */
 static boxcar_status count_behind(struct sqlite_store *store, struct gathering *gathering,
                                   boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_STATS_BEHIND);
+    TRY(sqlite_settings_load(store, err));
+    if (!store->settings.partitions_fixed || gathering->rows[0].counts[TALLY_FRESH] == 0)
+        return BOXCAR_OK;
+    AUTO_QUERY struct query query =
+        query_with(store, S_STATS_BEHIND, Q_INT(gathering->box), Q_INT(COUNT_MAX));
     int64_t seen = 0;
-    bool more = true;
-    boxcar_status status = sqlite_settings_load(store, err);
-
-    if (status != BOXCAR_OK || !store->settings.partitions_fixed ||
-        gathering->rows[0].counts[TALLY_FRESH] == 0)
-        return status;
-    query_int(&query, gathering->box);
-    query_int(&query, COUNT_MAX);
-    while ((status = query_step(&query, &more, err)) == BOXCAR_OK && more) {
+    for (; query_next(&query); seen++) {
         struct stats_row *rows[] = {&gathering->rows[0], row_of(gathering, query_get_text(&query, 0))};
-
-        seen++;
         for (int i = 0; query_get_int(&query, 1) != 0 && i < 2 && rows[i] != NULL; i++)
             rows[i]->behind++;
     }
-    for (size_t i = 0; seen == COUNT_MAX && i < gathering->count; i++)
-        note_estimate(&gathering->rows[i], BOXCAR_STATS_READY | BOXCAR_STATS_WAITING);
-    return status;
+    if (seen == COUNT_MAX)
+        note_estimates(gathering, BOXCAR_STATS_READY | BOXCAR_STATS_WAITING);
+    return query_status(&query, err);
 }
 
 static boxcar_status finish_row(struct sqlite_store *store, struct gathering *gathering,
                                 struct stats_row *row, boxcar_error *err) {
     boxcar_stats *stats = &row->stats;
-    int64_t due = 0;
-    boxcar_status status = split_parked(store, gathering, row, &due, err);
-
-    if (status == BOXCAR_OK && row->counts[TALLY_PARKED] > 0)
-        status = note_oldest_parked(store, gathering, row, err);
+    int64_t due;
+    TRY(split_parked(store, gathering, row, &due, err));
+    if (row->counts[TALLY_PARKED] > 0)
+        TRY(note_oldest_parked(store, gathering, row, err));
     note_ready_since(row, row->oldest_fresh);
     stats->ready = row->counts[TALLY_FRESH] - row->behind + due + row->expired_leases;
     stats->waiting = row->counts[TALLY_PARKED] - due + row->counts[TALLY_BEHIND] + row->behind;
@@ -256,54 +226,39 @@ static boxcar_status finish_row(struct sqlite_store *store, struct gathering *ga
     stats->failed = row->counts[TALLY_DEAD];
     if (stats->ready > 0 && row->oldest != BOXCAR_TIME_NONE && row->oldest < store->now)
         stats->oldest_ready_age_seconds = (double)(store->now - row->oldest) / 1e6;
-    return status;
-}
-
-static boxcar_status finish(struct sqlite_store *store, struct gathering *gathering, boxcar_error *err) {
-    struct stats_rows *list = gathering->list;
-    boxcar_status status = BOXCAR_OK;
-
-    list->items = arena_alloc_array(&list->arena, gathering->count, sizeof(*list->items));
-    if (list->items == NULL)
-        return error_no_memory(err);
-    for (size_t i = 0; status == BOXCAR_OK && i < gathering->count; i++) {
-        status = finish_row(store, gathering, &gathering->rows[i], err);
-        list->items[i] = gathering->rows[i].stats;
-    }
-    list->count = gathering->count;
-    return status;
+    return BOXCAR_OK;
 }
 
 static boxcar_status gather(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct gathering *gathering = context;
-    boxcar_status status;
-
-    arena_release(&gathering->list->arena);
+    struct stats_rows *list = gathering->list;
+    list_clear(list);
     gathering->count = gathering->capacity = 0;
-    status = read_counters(store, gathering, err);
-    if (status == BOXCAR_OK)
-        status = count_expired(store, gathering, err);
-    if (status == BOXCAR_OK)
-        status = find_oldest_fresh(store, gathering, err);
-    if (status == BOXCAR_OK)
-        status = count_behind(store, gathering, err);
-    return status == BOXCAR_OK ? finish(store, gathering, err) : status;
+    TRY(read_counters(store, gathering, err));
+    TRY(count_expired(store, gathering, err));
+    TRY(find_oldest_fresh(store, gathering, err));
+    TRY(count_behind(store, gathering, err));
+    list->items = arena_alloc_array(&list->arena, gathering->count, sizeof(*list->items));
+    if (list->items == NULL)
+        return error_no_memory(err);
+    for (; list->count < gathering->count; list->count++) {
+        struct stats_row *row = &gathering->rows[list->count];
+        TRY(finish_row(store, gathering, row, err));
+        list->items[list->count] = row->stats;
+    }
+    return BOXCAR_OK;
 }
 
 boxcar_status sqlite_stats(struct boxcar_store *store, boxcar_box box, bool by_topic,
                            struct stats_rows **ret_list, boxcar_error *err) {
     struct gathering gathering = {
         .box = box, .by_topic = by_topic, .list = calloc(1, sizeof(*gathering.list))};
-    boxcar_status status;
-
     if (gathering.list == NULL)
         return error_no_memory(err);
-    status = sqlite_transaction(sqlite_of(store), ACCESS_READ, gather, &gathering, err);
-    if (status == BOXCAR_OK) {
+    boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_READ, gather, &gathering, err);
+    if (status == BOXCAR_OK)
         *ret_list = gathering.list;
-        return BOXCAR_OK;
-    }
-    arena_release(&gathering.list->arena);
-    free(gathering.list);
+    else
+        list_free(gathering.list);
     return status;
 }

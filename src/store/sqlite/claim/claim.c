@@ -33,7 +33,7 @@
 #include "base/utf8.h"
 #include "core/topic.h"
 #include "store/sqlite/admin/setting.h"
-#include "store/sqlite/connection/sleep.h"
+#include "store/sqlite/connection/connection.h"
 #include "store/sqlite/inbox/inbox.h"
 #include "store/sqlite/join/join.h"
 #include "store/sqlite/message/park.h"

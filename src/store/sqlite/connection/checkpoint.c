@@ -18,7 +18,6 @@
 
 static int note_commit(void *context, sqlite3 *db, const char *name, int pages) {
     struct sqlite_store *store = context;
-
     (void)db;
     (void)name;
     if (pages < store->wal_pages) /* it was started over */
@@ -34,10 +33,9 @@ void sqlite_checkpoint_watch(struct sqlite_store *store) {
 
 /* A connection finds out that the file has a WAL by reading; before, a checkpoint does nothing. */
 static bool open_checkpointer(struct sqlite_store *store) {
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
-
     if (store->checkpointer != NULL)
         return true;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
     if (sqlite3_open_v2(store->path, &store->checkpointer, flags, NULL) == SQLITE_OK &&
         sqlite3_exec(store->checkpointer, "pragma schema_version", NULL, NULL, NULL) == SQLITE_OK)
         return true;
@@ -49,7 +47,6 @@ static bool open_checkpointer(struct sqlite_store *store) {
 /* A failure here does no harm: the WAL keeps everything, and a later commit tries again. */
 static void copy_back(struct sqlite_store *store) {
     int rc = SQLITE_CANTOPEN;
-
     if (open_checkpointer(store))
         rc = sqlite3_wal_checkpoint_v2(store->checkpointer, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     store->wal_checkpoint_at = store->wal_pages + WAL_PAGES;
@@ -59,15 +56,11 @@ static void copy_back(struct sqlite_store *store) {
 }
 
 void sqlite_checkpoint_if_due(struct sqlite_store *store) {
-    struct query begin, end;
-
     if (store->borrowed || store->wal_pages < store->wal_checkpoint_at)
         return;
     sqlite_busy_start(&store->busy, TURN_TIMEOUT_MS);
-    begin = query_on(store, S_BEGIN_WRITE);
-    if (query_run(&begin, NULL) != BOXCAR_OK)
+    if (query_do(store, S_BEGIN_WRITE, NULL) != BOXCAR_OK)
         return;
     copy_back(store);
-    end = query_on(store, S_ROLLBACK);
-    query_run(&end, NULL);
+    query_do(store, S_ROLLBACK, NULL);
 }

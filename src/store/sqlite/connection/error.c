@@ -6,7 +6,6 @@
 /* The status for the file system's error, where SQLite only reports an I/O error. */
 static int io_status(sqlite3 *db, int rc) {
     int system_errno = sqlite3_system_errno(db);
-
     if (rc == SQLITE_IOERR_NOMEM)
         return BOXCAR_E_NO_MEMORY;
     if (system_errno == ENOSPC || system_errno == EDQUOT)
@@ -69,7 +68,6 @@ boxcar_status sqlite_error_not_deployed(struct sqlite_store *store, boxcar_error
 boxcar_status sqlite_error(struct sqlite_store *store, int rc, boxcar_error *err) {
     const char *text = sqlite3_errmsg(store->db);
     boxcar_status status = status_of(store->db, rc);
-
     store->last_rc = rc;
     if ((rc & 0xff) == SQLITE_NOTADB)
         return error_set(err, BOXCAR_E_STORE, "%s is not an SQLite database", store->base.id);

@@ -24,59 +24,43 @@ static void scratch_clear(struct sqlite_store *store) {
     store->settings.loaded = false;
 }
 
-static boxcar_status run(struct sqlite_store *store, enum statement statement, boxcar_error *err) {
-    struct query query = query_on(store, statement);
-
-    return query_run(&query, err);
-}
-
 /* Whatever failed may have ended the transaction already (a full disk, for one). */
 static void undo(struct sqlite_store *store) {
     if (sqlite3_get_autocommit(store->db))
         return;
     if (!is_guest(store)) {
-        run(store, S_ROLLBACK, NULL);
+        query_do(store, S_ROLLBACK, NULL);
         return;
     }
-    run(store, S_ROLLBACK_TO, NULL);
-    run(store, S_RELEASE, NULL);
+    query_do(store, S_ROLLBACK_TO, NULL);
+    query_do(store, S_RELEASE, NULL);
 }
 
 static boxcar_status begin(struct sqlite_store *store, enum access access, boxcar_error *err) {
-    boxcar_status status;
-
     if (!is_guest(store))
-        return run(store, access == ACCESS_READ ? S_BEGIN_READ : S_BEGIN_WRITE, err);
-    status = run(store, S_SAVEPOINT, err);
-    if (status == BOXCAR_OK && access != ACCESS_READ)
-        status = run(store, S_TAKE_TURN, err);
-    return status;
+        return query_do(store, access == ACCESS_READ ? S_BEGIN_READ : S_BEGIN_WRITE, err);
+    TRY(query_do(store, S_SAVEPOINT, err));
+    return access == ACCESS_READ ? BOXCAR_OK : query_do(store, S_TAKE_TURN, err);
 }
 
 static boxcar_status work_in_turn(struct sqlite_store *store, enum access access, sqlite_work_fn work,
                                   void *context, boxcar_error *err) {
-    boxcar_status status;
-
     store->now = sqlite_clock(); /* after the turn came: waiting must not make it old */
     store->ended.count = 0;
     stream_log_forget(&store->halted);
     store->damage.count = 0;
-    status = work(store, context, err);
-    if (status == BOXCAR_OK)
-        status = sqlite_join_count_buried(store, err);
-    if (status == BOXCAR_OK && access != ACCESS_READ)
-        status = sqlite_join_follow(store, err);
-    if (status == BOXCAR_OK && access != ACCESS_READ)
-        status = sqlite_tally_flush(store, err);
-    if (status == BOXCAR_OK)
-        status = run(store, is_guest(store) ? S_RELEASE : S_COMMIT, err);
-    return status;
+    TRY(work(store, context, err));
+    TRY(sqlite_join_count_buried(store, err));
+    if (access != ACCESS_READ) {
+        TRY(sqlite_join_follow(store, err));
+        TRY(sqlite_tally_flush(store, err));
+    }
+    return query_do(store, is_guest(store) ? S_RELEASE : S_COMMIT, err);
 }
 
 static boxcar_status attempt_once(struct sqlite_store *store, enum access access, sqlite_work_fn work,
                                   void *context, boxcar_error *err) {
     boxcar_status status = begin(store, access, err);
-
     if (status == BOXCAR_OK)
         status = work_in_turn(store, access, work, context, err);
     if (status != BOXCAR_OK)
@@ -85,11 +69,25 @@ static boxcar_status attempt_once(struct sqlite_store *store, enum access access
     return status;
 }
 
+static bool is_busy(const struct sqlite_store *store, boxcar_status status) {
+    return status == BOXCAR_E_UNAVAILABLE && sqlite_is_busy(store->last_rc);
+}
+
+static boxcar_status run_patiently(struct sqlite_store *store, enum statement statement, int64_t longest_ms,
+                                   boxcar_error *err) {
+    boxcar_status status;
+    int tries = 0;
+    sqlite_busy_start(&store->busy, longest_ms);
+    do
+        status = query_do(store, statement, err);
+    while (is_busy(store, status) && sqlite_busy_wait(&store->busy, tries++));
+    return status;
+}
+
 /* Inside the caller's transaction nothing can be tried again: its snapshot is what it is. */
 static boxcar_status blame_transaction(struct sqlite_store *store, boxcar_status status, boxcar_error *err) {
     bool gone = sqlite3_get_autocommit(store->db);
-
-    if (status != BOXCAR_OK && err != NULL && (gone || status == BOXCAR_E_UNAVAILABLE))
+    if (status != BOXCAR_OK && (gone || status == BOXCAR_E_UNAVAILABLE))
         err->must_roll_back = true;
     return status;
 }
@@ -100,15 +98,13 @@ static boxcar_status error_not_open(struct sqlite_store *store, boxcar_error *er
               "%s: the handler's transaction is not open any more: it was ended by a statement of the "
               "handler, or undone by SQLite after an error",
               store->base.id);
-    if (err != NULL)
-        err->must_roll_back = true;
+    err->must_roll_back = true;
     return BOXCAR_E_TRANSACTION;
 }
 
 /* A worker has handlers to look after, so it waits less long for the file than a program would. */
 static int64_t patience_ms(const struct sqlite_store *store) {
     int64_t longest = store->base.call_ms < IMPATIENT_MS ? store->base.call_ms : IMPATIENT_MS;
-
     return store->base.impatient && longest > 0 && longest < store->busy_timeout_ms ? longest
                                                                                     : store->busy_timeout_ms;
 }
@@ -116,21 +112,18 @@ static int64_t patience_ms(const struct sqlite_store *store) {
 static boxcar_status attempt_patiently(struct sqlite_store *store, enum access access, sqlite_work_fn work,
                                        void *context, boxcar_error *err) {
     bool inside = is_guest(store) && !sqlite3_get_autocommit(store->db);
-    boxcar_status status;
-    int tries = 0;
-
     if (store->begun && !inside)
         return error_not_open(store, err);
     if (inside)
         return blame_transaction(store, attempt_once(store, access, work, context, err), err);
     sqlite_busy_start(&store->busy, patience_ms(store));
-    status = access == ACCESS_READ ? BOXCAR_OK : sqlite_set_durable(store, access == ACCESS_WRITE, err);
-    if (status != BOXCAR_OK)
-        return status;
+    if (access != ACCESS_READ)
+        TRY(sqlite_set_durable(store, access == ACCESS_WRITE, err));
+    boxcar_status status;
+    int tries = 0;
     do
         status = attempt_once(store, access, work, context, err);
-    while (status == BOXCAR_E_UNAVAILABLE && sqlite_is_busy(store->last_rc) &&
-           sqlite_busy_wait(&store->busy, tries++));
+    while (is_busy(store, status) && sqlite_busy_wait(&store->busy, tries++));
     if (status == BOXCAR_OK && access != ACCESS_READ)
         sqlite_checkpoint_if_due(store);
     return status;
@@ -141,7 +134,6 @@ static boxcar_status attempt_patiently(struct sqlite_store *store, enum access a
 static boxcar_status note_health(struct sqlite_store *store, boxcar_status status, bool wrote,
                                  const boxcar_error *err) {
     bool down = status == BOXCAR_E_UNAVAILABLE || status == BOXCAR_E_FULL || status == BOXCAR_E_READ_ONLY;
-
     if (down && !store->base.is_down && !store->base.impatient)
         store_log(&store->base, BOXCAR_LOG_WARN, "store_down", NULL, 0, "%s", err->message);
     if (status == BOXCAR_OK && wrote && store->base.is_down && !store->base.impatient)
@@ -167,7 +159,6 @@ boxcar_status sqlite_transaction(struct sqlite_store *store, enum access access,
     sqlite3_int64 rowid = sqlite3_last_insert_rowid(store->db);
     int changes = sqlite3_total_changes(store->db);
     boxcar_status status = attempt_patiently(store, access, work, context, error);
-
     if (is_guest(store))
         sqlite3_set_last_insert_rowid(store->db, rowid);
     if (status == BOXCAR_OK)
@@ -178,107 +169,75 @@ boxcar_status sqlite_transaction(struct sqlite_store *store, enum access access,
 
 boxcar_status sqlite_try_turn(struct sqlite_store *store, int64_t longest_ms, bool *ret_had_turn,
                               boxcar_error *err) {
-    boxcar_status status;
-    int tries = 0;
-
-    sqlite_busy_start(&store->busy, longest_ms);
-    do
-        status = run(store, S_BEGIN_WRITE, err);
-    while (status == BOXCAR_E_UNAVAILABLE && sqlite_is_busy(store->last_rc) &&
-           sqlite_busy_wait(&store->busy, tries++));
-    if (status != BOXCAR_OK && !(status == BOXCAR_E_UNAVAILABLE && sqlite_is_busy(store->last_rc)))
+    boxcar_status status = run_patiently(store, S_BEGIN_WRITE, longest_ms, err);
+    if (status != BOXCAR_OK && !is_busy(store, status))
         return status;
     *ret_had_turn = status == BOXCAR_OK;
-    return status == BOXCAR_OK ? run(store, S_ROLLBACK, err) : BOXCAR_OK;
+    return *ret_had_turn ? query_do(store, S_ROLLBACK, err) : BOXCAR_OK;
 }
 
 /* ---- a transaction that spans calls ---- */
-
-static boxcar_status run_patiently(struct sqlite_store *store, enum statement statement, boxcar_error *err) {
-    boxcar_status status;
-    int tries = 0;
-
-    sqlite_busy_start(&store->busy, patience_ms(store));
-    do
-        status = run(store, statement, err);
-    while (status == BOXCAR_E_UNAVAILABLE && sqlite_is_busy(store->last_rc) &&
-           sqlite_busy_wait(&store->busy, tries++));
-    return status;
-}
 
 /* A statement that a handler left halfway would block the commit, or would keep the old view of the file
  * in use, so that its connection could not begin again. */
 static void reset_statements(struct sqlite_store *store) {
     sqlite3_stmt *stmt = NULL;
-
     while ((stmt = sqlite3_next_stmt(store->db, stmt)) != NULL) {
         if (sqlite3_stmt_busy(stmt))
             sqlite3_reset(stmt);
     }
 }
 
-static boxcar_status begin_handler(struct boxcar_store *base, boxcar_error *err) {
-    struct sqlite_store *store = sqlite_of(base);
-    boxcar_error unwanted;
-    boxcar_error *error = err != NULL ? err : &unwanted;
-    boxcar_status status;
-
+static boxcar_status begin_handler(struct sqlite_store *store, boxcar_error *err) {
     if (store->borrowed)
         return error_set(err, BOXCAR_E_UNSUPPORTED,
                          "this connection is borrowed: begin the transaction on it yourself");
     if (store->begun)
         return error_set(err, BOXCAR_E_TRANSACTION, "%s: a transaction is open already", store->base.id);
-    status = sqlite_follow_name(store, error);
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(sqlite_follow_name(store, err));
     sqlite_busy_start(&store->busy, patience_ms(store));
-    status = sqlite_set_durable(store, true, error); /* cannot be changed once it is open */
+    boxcar_status status = sqlite_set_durable(store, true, err); /* cannot be changed once it is open */
     if (status == BOXCAR_OK)
-        status = run_patiently(store, S_BEGIN_WRITE, error);
+        status = run_patiently(store, S_BEGIN_WRITE, patience_ms(store), err);
     store->begun = status == BOXCAR_OK;
     if (store->begun)
-        join_log_hold(base);
-    return note_health(store, status, false, error);
+        join_log_hold(&store->base);
+    return note_health(store, status, false, err);
 }
 
-static void rollback_handler(struct boxcar_store *base) {
-    struct sqlite_store *store = sqlite_of(base);
-
+static void rollback_handler(struct sqlite_store *store) {
     if (!store->begun)
         return;
     store->begun = false;
-    join_log_release(base, false);
+    join_log_release(&store->base, false);
     reset_statements(store);
     undo(store);
 }
 
-static boxcar_status commit_handler(struct boxcar_store *base, boxcar_error *err) {
-    struct sqlite_store *store = sqlite_of(base);
-    boxcar_error unwanted;
-    boxcar_error *error = err != NULL ? err : &unwanted;
-    boxcar_status status;
-
+static boxcar_status commit_handler(struct sqlite_store *store, boxcar_error *err) {
     if (!store->begun || sqlite3_get_autocommit(store->db)) {
-        rollback_handler(base);
+        rollback_handler(store);
         return error_not_open(store, err);
     }
     reset_statements(store);
-    status = run_patiently(store, S_COMMIT, error);
+    boxcar_status status = run_patiently(store, S_COMMIT, patience_ms(store), err);
     if (status != BOXCAR_OK)
-        rollback_handler(base);
+        rollback_handler(store);
     store->begun = false;
-    join_log_release(base, true); /* nothing is held after a rollback */
+    join_log_release(&store->base, true); /* nothing is held after a rollback */
     if (status == BOXCAR_OK)
         sqlite_checkpoint_if_due(store);
-    return note_health(store, status, true, error);
+    return note_health(store, status, true, err);
 }
 
 boxcar_status sqlite_handler_transaction(struct boxcar_store *store, enum transaction_step step,
                                          boxcar_error *err) {
+    boxcar_error unwanted;
+    boxcar_error *error = err != NULL ? err : &unwanted;
     if (step == TRANSACTION_BEGIN)
-        return begin_handler(store, err);
+        return begin_handler(sqlite_of(store), error);
     if (step == TRANSACTION_COMMIT)
-        return commit_handler(store, err);
-    rollback_handler(store);
+        return commit_handler(sqlite_of(store), error);
+    rollback_handler(sqlite_of(store));
     return BOXCAR_OK;
 }

@@ -2,9 +2,9 @@
  * is deployed for the comparison. */
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/utf8.h"
+#include "deploy.h"
 #include "embedded.h"
-#include "parts.h"
 #include "store/sqlite/connection/connection.h"
 
 /* What a table has besides its rows, in words: its columns, keys and checks. */
@@ -19,94 +19,70 @@
     "union all select 'check' from sqlite_schema where type = 'table' and name = ?1 and sql like '%check "   \
     "(%'"
 
+static boxcar_status error_model(const struct sqlite_store *store, sqlite3 *model, boxcar_error *err) {
+    return error_set(err, BOXCAR_E_STORE, "%s cannot be compared with a new store: %s", store->base.id,
+                     sqlite3_errmsg(model));
+}
+
 void sqlite_model_close(sqlite3 **model) { sqlite3_close(*model); }
 
 boxcar_status sqlite_model_open(struct sqlite_store *store, sqlite3 **ret_model, boxcar_error *err) {
     int rc = sqlite3_open(":memory:", ret_model);
-
     for (const struct sql_file *file = SQL_SQLITE; rc == SQLITE_OK && file->name != NULL; file++)
         rc = sqlite3_exec(*ret_model, file->text, NULL, NULL, NULL);
-    return rc == SQLITE_OK ? BOXCAR_OK
-                           : error_set(err, BOXCAR_E_STORE, "%s cannot be compared with a new store: %s",
-                                       store->base.id, sqlite3_errmsg(*ret_model));
+    return rc == SQLITE_OK ? BOXCAR_OK : error_model(store, *ret_model, err);
+}
+
+static struct query query_model(struct sqlite_store *store, sqlite3 *model, const char *sql) {
+    struct query query = {.store = store, .once = true};
+    query.rc = sqlite3_prepare_v2(model, sql, -1, &query.stmt, NULL);
+    return query;
 }
 
 /* ---- objects ---- */
 
 enum presence { THERE, ABSENT, DIFFERENT };
 
-static boxcar_status look_for(struct sqlite_store *store, const char *type, const char *name,
-                              const char *text, enum presence *ret_presence, boxcar_error *err) {
-    sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(
-        store->db, "select sql is ?3 from sqlite_schema where type = ?1 and name = ?2", -1, &stmt, NULL);
-
-    if (rc == SQLITE_OK)
-        rc = sqlite3_bind_text(stmt, 1, type, -1, SQLITE_STATIC);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_bind_text(stmt, 2, name, -1, SQLITE_STATIC);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_bind_text(stmt, 3, text, -1, SQLITE_STATIC);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(stmt);
-    *ret_presence = rc != SQLITE_ROW ? ABSENT : sqlite3_column_int(stmt, 0) ? THERE : DIFFERENT;
-    sqlite3_finalize(stmt);
-    return rc == SQLITE_ROW || rc == SQLITE_DONE ? BOXCAR_OK : sqlite_error(store, rc, err);
+static boxcar_status look_for(struct sqlite_store *store, const struct sqlite_part *part,
+                              enum presence *ret_presence, boxcar_error *err) {
+    AUTO_QUERY struct query query =
+        query_once(store, "select sql is ?3 from sqlite_schema where type = ?1 and name = ?2");
+    query_bind(&query, QUERY_VALUES(Q_TEXT(boxcar_str_of(part->type)), Q_TEXT(boxcar_str_of(part->name)),
+                                    Q_TEXT(boxcar_str_of(part->text))));
+    if (query_next(&query))
+        *ret_presence = query_get_int(&query, 0) ? THERE : DIFFERENT;
+    else
+        *ret_presence = ABSENT;
+    return query_status(&query, err);
 }
 
 /* ---- tables: their texts differ with the ways they came about, so their features are compared ---- */
 
-static int prepare_features(sqlite3 *db, const char *table, sqlite3_stmt **ret_stmt) {
-    int rc = sqlite3_prepare_v2(db, FEATURES, -1, ret_stmt, NULL);
-
-    return rc == SQLITE_OK ? sqlite3_bind_text(*ret_stmt, 1, table, -1, SQLITE_STATIC) : rc;
-}
-
-static bool has_feature(sqlite3_stmt *stmt, const char *feature, int *ret_rc) {
-    bool found = false;
-
-    sqlite3_reset(stmt);
-    while (!found && (*ret_rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        const char *text = (const char *)sqlite3_column_text(stmt, 0);
-        found = text != NULL && strcmp(text, feature) == 0;
-    }
-    return found;
-}
-
-static boxcar_status compare_features(struct sqlite_store *store, sqlite3_stmt *wanted, sqlite3_stmt *there,
-                                      const char *table, sqlite_part_fn *report, void *context,
-                                      boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
-
-    while (status == BOXCAR_OK && sqlite3_step(wanted) == SQLITE_ROW) {
-        const char *feature = (const char *)sqlite3_column_text(wanted, 0);
-        struct sqlite_part part = {.state = PART_LOST, .type = "table", .name = table, .feature = feature};
-        int rc = SQLITE_DONE;
-
-        if (feature == NULL)
-            return error_no_memory(err);
-        if (has_feature(there, feature, &rc))
-            continue;
-        status = rc == SQLITE_DONE ? report(store, &part, context, err) : sqlite_error(store, rc, err);
-    }
-    return status;
+static boxcar_status has_feature(struct query *there, const char *feature, bool *ret_has, boxcar_error *err) {
+    sqlite3_reset(there->stmt);
+    *ret_has = false;
+    while (!*ret_has && query_next(there))
+        *ret_has = str_equal(query_get_text(there, 0), boxcar_str_of(feature));
+    return query_status(there, err);
 }
 
 static boxcar_status compare_table(struct sqlite_store *store, sqlite3 *model, const char *table,
                                    sqlite_part_fn *report, void *context, boxcar_error *err) {
-    sqlite3_stmt *wanted = NULL, *there = NULL;
-    boxcar_status status;
-
-    if (prepare_features(model, table, &wanted) != SQLITE_OK)
-        status = error_set(err, BOXCAR_E_STORE, "%s cannot be compared with a new store: %s", store->base.id,
-                           sqlite3_errmsg(model));
-    else if (prepare_features(store->db, table, &there) != SQLITE_OK)
-        status = sqlite_error(store, sqlite3_errcode(store->db), err);
-    else
-        status = compare_features(store, wanted, there, table, report, context, err);
-    sqlite3_finalize(wanted);
-    sqlite3_finalize(there);
-    return status;
+    AUTO_QUERY struct query wanted = query_model(store, model, FEATURES);
+    AUTO_QUERY struct query there = query_once(store, FEATURES);
+    query_bind(&wanted, QUERY_VALUES(Q_TEXT(boxcar_str_of(table))));
+    query_bind(&there, QUERY_VALUES(Q_TEXT(boxcar_str_of(table))));
+    while (query_next(&wanted)) {
+        const char *feature = query_get_text(&wanted, 0).data;
+        struct sqlite_part part = {.state = PART_LOST, .type = "table", .name = table, .feature = feature};
+        bool has = false;
+        if (feature == NULL)
+            return error_no_memory(err);
+        TRY(has_feature(&there, feature, &has, err));
+        if (!has)
+            TRY(report(store, &part, context, err));
+    }
+    return wanted.rc == SQLITE_OK ? BOXCAR_OK : error_model(store, model, err);
 }
 
 /* ---- all together ---- */
@@ -114,11 +90,8 @@ static boxcar_status compare_table(struct sqlite_store *store, sqlite3 *model, c
 static boxcar_status compare_object(struct sqlite_store *store, sqlite3 *model, struct sqlite_part part,
                                     sqlite_part_fn *report, void *context, boxcar_error *err) {
     bool is_table = strcmp(part.type, "table") == 0;
-    enum presence presence = THERE;
-    boxcar_status status = look_for(store, part.type, part.name, part.text, &presence, err);
-
-    if (status != BOXCAR_OK)
-        return status;
+    enum presence presence;
+    TRY(look_for(store, &part, &presence, err));
     if (is_table && presence != ABSENT)
         return compare_table(store, model, part.name, report, context, err);
     if (presence == THERE)
@@ -129,25 +102,17 @@ static boxcar_status compare_object(struct sqlite_store *store, sqlite3 *model, 
 
 boxcar_status sqlite_compare(struct sqlite_store *store, sqlite3 *model, sqlite_part_fn *report,
                              void *context, boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
-    sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(model,
-                                "select type, name, sql from sqlite_schema where sql is not null "
-                                "and name like 'boxcar\\_%' escape '\\' order by rowid",
-                                -1, &stmt, NULL);
-
-    while (status == BOXCAR_OK && rc == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW) {
-        struct sqlite_part part = {.type = (const char *)sqlite3_column_text(stmt, 0),
-                                   .name = (const char *)sqlite3_column_text(stmt, 1),
-                                   .text = (const char *)sqlite3_column_text(stmt, 2)};
-
-        status = part.type && part.name && part.text
-                     ? compare_object(store, model, part, report, context, err)
-                     : error_no_memory(err);
+    AUTO_QUERY struct query parts =
+        query_model(store, model,
+                    "select type, name, sql from sqlite_schema where sql is not null "
+                    "and name like 'boxcar\\_%' escape '\\' order by rowid");
+    while (query_next(&parts)) {
+        struct sqlite_part part = {.type = query_get_text(&parts, 0).data,
+                                   .name = query_get_text(&parts, 1).data,
+                                   .text = query_get_text(&parts, 2).data};
+        if (part.type == NULL || part.name == NULL || part.text == NULL)
+            return error_no_memory(err);
+        TRY(compare_object(store, model, part, report, context, err));
     }
-    if (rc != SQLITE_OK)
-        status = error_set(err, BOXCAR_E_STORE, "%s cannot be compared with a new store: %s", store->base.id,
-                           sqlite3_errmsg(model));
-    sqlite3_finalize(stmt);
-    return status;
+    return parts.rc == SQLITE_OK ? BOXCAR_OK : error_model(store, model, err);
 }

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
 #include "embedded.h"
-#include "parts.h"
 #include "store/sqlite/connection/connection.h"
 #include "store/sqlite/connection/transaction.h"
 
@@ -20,20 +20,15 @@ struct schema {
 
 static boxcar_status schema_read(struct sqlite_store *store, struct schema *ret_schema, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_SCHEMA_READ);
-    bool found = false;
-    boxcar_status status;
-
+    bool has_table = query.rc != SQLITE_ERROR;
+    if (has_table && query_next(&query)) {
+        *ret_schema = (struct schema){(int)query_get_int(&query, 0), (int)query_get_int(&query, 1)};
+        return BOXCAR_OK;
+    }
     *ret_schema = (struct schema){0};
-    if (query.rc == SQLITE_ERROR) /* there is no such table */
-        return sqlite_check_empty(store, err);
-    status = query_step(&query, &found, err);
-    if (status != BOXCAR_OK)
-        return status;
-    if (!found)
-        return sqlite_check_empty(store, err);
-    ret_schema->version = (int)query_get_int(&query, 0);
-    ret_schema->oldest_program = (int)query_get_int(&query, 1);
-    return BOXCAR_OK;
+    if (has_table)
+        TRY(query_status(&query, err));
+    return sqlite_check_empty(store, err);
 }
 
 static boxcar_status check_version(struct sqlite_store *store, const struct schema *schema,
@@ -58,17 +53,9 @@ static boxcar_status check_version(struct sqlite_store *store, const struct sche
 
 /* Comparing topics by bytes, as ranges of an index, needs UTF-8. */
 static boxcar_status check_encoding(struct sqlite_store *store, boxcar_error *err) {
-    sqlite3_stmt *stmt = NULL;
-    bool utf8 = false;
-    int rc = sqlite3_prepare_v2(store->db, "pragma encoding", -1, &stmt, NULL);
-
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(stmt);
-    if (rc == SQLITE_ROW)
-        utf8 = strcmp((const char *)sqlite3_column_text(stmt, 0), "UTF-8") == 0;
-    sqlite3_finalize(stmt);
-    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-        return sqlite_error(store, rc, err);
+    AUTO_QUERY struct query query = query_once(store, "pragma encoding");
+    bool utf8 = query_next(&query) && str_equal(query_get_text(&query, 0), BOXCAR_STR("UTF-8"));
+    TRY(query_status(&query, err));
     if (!utf8)
         return error_set(err, BOXCAR_E_UNSUPPORTED,
                          "%s stores text as UTF-16: Boxcar needs a database in UTF-8", store->base.id);
@@ -76,13 +63,11 @@ static boxcar_status check_encoding(struct sqlite_store *store, boxcar_error *er
 }
 
 static boxcar_status check(struct sqlite_store *store, void *context, boxcar_error *err) {
-    struct schema schema;
-    boxcar_status status = schema_read(store, &schema, err);
-
     (void)context;
-    if (status == BOXCAR_OK)
-        status = check_version(store, &schema, err);
-    return status == BOXCAR_OK ? check_encoding(store, err) : status;
+    struct schema schema;
+    TRY(schema_read(store, &schema, err));
+    TRY(check_version(store, &schema, err));
+    return check_encoding(store, err);
 }
 
 boxcar_status sqlite_check_deployed(struct sqlite_store *store, boxcar_error *err) {
@@ -100,49 +85,34 @@ struct deploying {
 /* "migrations/0001_message.sql" is number 1; anything else, a view, has none. */
 static int migration_number(const struct sql_file *file) {
     static const char folder[] = "migrations/";
-
     return strncmp(file->name, folder, sizeof(folder) - 1) == 0 ? atoi(file->name + sizeof(folder) - 1) : 0;
 }
 
-static boxcar_status apply_file(struct sqlite_store *store, const struct sql_file *file, boxcar_error *err) {
-    int rc = sqlite3_exec(store->db, file->text, NULL, NULL, NULL);
-
-    return rc == SQLITE_OK ? BOXCAR_OK : sqlite_error(store, rc, err);
-}
-
-static boxcar_status apply_files(struct sqlite_store *store, int version, int *ret_applied,
+static boxcar_status apply_files(struct sqlite_store *store, boxcar_deployment *deployment,
                                  boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
-
-    for (const struct sql_file *file = SQL_SQLITE; status == BOXCAR_OK && file->name != NULL; file++) {
+    for (const struct sql_file *file = SQL_SQLITE; file->name != NULL; file++) {
         int number = migration_number(file);
-        if (number != 0 && number <= version)
+        if (number != 0 && number <= deployment->schema_version)
             continue;
-        status = apply_file(store, file, err);
-        *ret_applied += number != 0;
+        TRY(sqlite_exec(store, file->text, err));
+        deployment->applied += number != 0;
     }
-    return status;
+    return BOXCAR_OK;
 }
 
 static boxcar_status write_version(struct sqlite_store *store, int oldest_program, boxcar_error *err) {
     char sql[160];
-    int rc;
-
     sqlite3_snprintf(
         sizeof(sql), sql,
         "insert or replace into boxcar_schema (only_row, version, oldest_program) values (1, %d, %d)",
         STORE_SCHEMA_VERSION, oldest_program);
-    rc = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
-    return rc == SQLITE_OK ? BOXCAR_OK : sqlite_error(store, rc, err);
+    return sqlite_exec(store, sql, err);
 }
 
 static boxcar_status look(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct deploying *deploying = context;
     struct schema schema;
-    boxcar_status status = schema_read(store, &schema, err);
-
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(schema_read(store, &schema, err));
     deploying->needed = schema.version < STORE_SCHEMA_VERSION;
     deploying->oldest_program = schema.version == 0 ? OLDEST_PROGRAM : schema.oldest_program;
     deploying->deployment =
@@ -154,38 +124,28 @@ static boxcar_status look(struct sqlite_store *store, void *context, boxcar_erro
 
 static boxcar_status apply(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct deploying *deploying = context;
-    int applied = 0;
-    boxcar_status status = look(store, context, err);
-
-    if (status != BOXCAR_OK || !deploying->needed)
-        return status;
-    status = check_encoding(store, err);
-    if (status == BOXCAR_OK)
-        status = apply_files(store, deploying->deployment.schema_version, &applied, err);
-    if (status == BOXCAR_OK)
-        status = write_version(store, deploying->oldest_program, err);
-    if (status == BOXCAR_OK) {
-        deploying->deployment.schema_version = STORE_SCHEMA_VERSION;
-        deploying->deployment.applied = applied;
-    }
-    return status;
+    TRY(look(store, context, err));
+    if (!deploying->needed)
+        return BOXCAR_OK;
+    TRY(check_encoding(store, err));
+    TRY(apply_files(store, &deploying->deployment, err));
+    TRY(write_version(store, deploying->oldest_program, err));
+    deploying->deployment.schema_version = STORE_SCHEMA_VERSION;
+    return BOXCAR_OK;
 }
 
 boxcar_status sqlite_deploy(struct boxcar_store *base, boxcar_deployment *ret_deployment, boxcar_error *err) {
     struct sqlite_store *store = sqlite_of(base);
     struct deploying deploying = {.needed = false};
-    boxcar_status status;
-
     if (store->borrowed)
         return error_set(
             err, BOXCAR_E_UNSUPPORTED,
             "a borrowed connection cannot deploy: open the file with boxcar_store_open() and deploy");
-    status = sqlite_transaction(store, ACCESS_READ, look, &deploying, err);
-    if (status == BOXCAR_OK && deploying.needed)
-        status = sqlite_transaction(store, ACCESS_WRITE, apply, &deploying, err);
-    if (status == BOXCAR_OK && deploying.deployment.schema_version == STORE_SCHEMA_VERSION)
-        status = sqlite_repair(store, &deploying.deployment.mended, err);
-    if (status == BOXCAR_OK)
-        *ret_deployment = deploying.deployment;
-    return status;
+    TRY(sqlite_transaction(store, ACCESS_READ, look, &deploying, err));
+    if (deploying.needed)
+        TRY(sqlite_transaction(store, ACCESS_WRITE, apply, &deploying, err));
+    if (deploying.deployment.schema_version == STORE_SCHEMA_VERSION)
+        TRY(sqlite_repair(store, &deploying.deployment.mended, err));
+    *ret_deployment = deploying.deployment;
+    return BOXCAR_OK;
 }

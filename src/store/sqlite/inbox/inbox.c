@@ -24,49 +24,32 @@ static bool differ(boxcar_str given, boxcar_str kept) {
 
 static boxcar_status key_read(struct sqlite_store *store, const struct inbox_origin *origin,
                               struct key_row *ret_row, boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_KEY_READ);
-    struct key_row row = {.found = false};
-    boxcar_status status;
-
-    query_text(&query, origin->source);
-    query_text(&query, origin->external_id);
-    status = query_step(&query, &row.found, err);
-    if (status != BOXCAR_OK)
-        return status;
-    if (row.found) {
-        row.state = (enum key_state)query_get_int(&query, 0);
-        row.work_id = query_get_int(&query, 1);
-        row.hash_mismatch = differ(origin->content_hash, query_get_text(&query, 2));
+    AUTO_QUERY struct query query =
+        query_with(store, S_KEY_READ, Q_TEXT(origin->source), Q_TEXT(origin->external_id));
+    *ret_row = (struct key_row){.found = query_next(&query)};
+    if (ret_row->found) {
+        ret_row->state = (enum key_state)query_get_int(&query, 0);
+        ret_row->work_id = query_get_int(&query, 1);
+        ret_row->hash_mismatch = differ(origin->content_hash, query_get_text(&query, 2));
     }
-    *ret_row = row;
-    return BOXCAR_OK;
+    return query_status(&query, err);
 }
 
 /* A key that is not known as more than seen gets a new state. */
 static boxcar_status key_take(struct sqlite_store *store, const struct inbox_origin *origin,
                               const struct key_row *before, enum key_state state, int64_t work_id,
                               boxcar_error *err) {
-    struct query query = query_on(store, before->found ? S_KEY_TAKE : S_KEY_INSERT);
-
-    query_text(&query, origin->source);
-    query_text(&query, origin->external_id);
-    query_int(&query, state);
-    query_time(&query, work_id > 0 ? work_id : BOXCAR_TIME_NONE);
-    query_time(&query, state == KEY_DONE ? store->now : BOXCAR_TIME_NONE);
-    query_int(&query, store->now);
-    query_text(&query, origin->content_hash);
-    return query_run(&query, err);
+    return query_do(store, before->found ? S_KEY_TAKE : S_KEY_INSERT, err, Q_TEXT(origin->source),
+                    Q_TEXT(origin->external_id), Q_INT(state),
+                    Q_TIME(work_id > 0 ? work_id : BOXCAR_TIME_NONE),
+                    Q_TIME(state == KEY_DONE ? store->now : BOXCAR_TIME_NONE), Q_INT(store->now),
+                    Q_TEXT(origin->content_hash));
 }
 
 static boxcar_status key_touch(struct sqlite_store *store, const struct inbox_origin *origin,
                                boxcar_error *err) {
-    struct query query = query_on(store, S_KEY_TOUCH);
-
-    query_text(&query, origin->source);
-    query_text(&query, origin->external_id);
-    query_int(&query, store->now);
-    query_text(&query, origin->content_hash);
-    return query_run(&query, err);
+    return query_do(store, S_KEY_TOUCH, err, Q_TEXT(origin->source), Q_TEXT(origin->external_id),
+                    Q_INT(store->now), Q_TEXT(origin->content_hash));
 }
 
 static bool is_free(const struct key_row *row) { return !row->found || row->state == KEY_SEEN; }
@@ -75,24 +58,9 @@ static bool is_free(const struct key_row *row) { return !row->found || row->stat
 
 static boxcar_status error_taken(boxcar_message_id message_id, boxcar_error *err) {
     char text[BOXCAR_UUID_TEXT_SIZE];
-
     boxcar_uuid_format(message_id.uuid, text);
     return error_set(err, BOXCAR_E_CONFLICT, "another message has the id %s, which stands for this key",
                      text);
-}
-
-static boxcar_status store_one(struct sqlite_store *store, struct enqueueing *enqueueing,
-                               const boxcar_new_message *message, const struct inbox_origin *origin,
-                               const struct key_row *row, boxcar_enqueued *enqueued, boxcar_error *err) {
-    boxcar_enqueued stored;
-    boxcar_status status = sqlite_enqueue_next(store, enqueueing, message, NULL, &stored, err);
-
-    if (status != BOXCAR_OK)
-        return status;
-    if (stored.duplicate)
-        return error_taken(message->message_id, err);
-    enqueued->work_id = stored.work_id;
-    return key_take(store, origin, row, KEY_QUEUED, stored.work_id.value, err);
 }
 
 static boxcar_status deliver(struct sqlite_store *store, struct enqueueing *enqueueing,
@@ -100,36 +68,35 @@ static boxcar_status deliver(struct sqlite_store *store, struct enqueueing *enqu
                              boxcar_error *err) {
     struct inbox_origin origin = inbox_origin_of(message);
     struct key_row row;
-    boxcar_status status = key_read(store, &origin, &row, err);
-
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(key_read(store, &origin, &row, err));
     *enqueued = (boxcar_enqueued){.work_id = {row.work_id},
                                   .message_id = origin.message_id,
                                   .duplicate = !is_free(&row),
                                   .hash_mismatch = row.hash_mismatch};
     if (enqueued->duplicate)
         return key_touch(store, &origin, err);
-    return store_one(store, enqueueing, message, &origin, &row, enqueued, err);
+    boxcar_enqueued stored;
+    TRY(sqlite_enqueue_next(store, enqueueing, message, NULL, &stored, err));
+    if (stored.duplicate)
+        return error_taken(message->message_id, err);
+    enqueued->work_id = stored.work_id;
+    return key_take(store, &origin, &row, KEY_QUEUED, stored.work_id.value, err);
 }
 
 boxcar_status sqlite_inbox_enqueue(struct sqlite_store *store, const struct request *request,
                                    struct result *result, boxcar_error *err) {
     boxcar_new_message_list messages = request->base.messages[BOXCAR_INBOX];
-    struct enqueueing enqueueing;
-    boxcar_enqueued *enqueued;
-    boxcar_status status;
-
     if (messages.count == 0)
         return BOXCAR_OK;
-    enqueued = arena_alloc_array(&result->arena, messages.count, sizeof(*enqueued));
+    boxcar_enqueued *enqueued = arena_alloc_array(&result->arena, messages.count, sizeof(*enqueued));
     if (enqueued == NULL)
         return error_no_memory(err);
-    status = sqlite_enqueue_begin(store, BOXCAR_INBOX, false, &enqueueing, err);
-    for (size_t i = 0; status == BOXCAR_OK && i < messages.count; i++)
-        status = deliver(store, &enqueueing, &messages.items[i], &enqueued[i], err);
+    struct enqueueing enqueueing;
+    TRY(sqlite_enqueue_begin(store, BOXCAR_INBOX, false, &enqueueing, err));
+    for (size_t i = 0; i < messages.count; i++)
+        TRY(deliver(store, &enqueueing, &messages.items[i], &enqueued[i], err));
     result->parts[BOXCAR_INBOX].enqueued = enqueued;
-    return status;
+    return BOXCAR_OK;
 }
 
 /* ---- asking ---- */
@@ -139,39 +106,25 @@ struct asking {
     bool answer, hash_mismatch;
 };
 
-static boxcar_status is_finished(struct sqlite_store *store, int64_t work_id, bool *ret_finished,
-                                 boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_IS_FINISHED);
-
-    query_int(&query, work_id);
-    return query_step(&query, ret_finished, err);
-}
-
 static boxcar_status look(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct asking *asking = context;
     struct key_row row;
-    boxcar_status status = key_read(store, asking->origin, &row, err);
-
-    if (status != BOXCAR_OK)
-        return status;
-    asking->answer = row.found && row.state == KEY_DONE;
+    TRY(key_read(store, asking->origin, &row, err));
     asking->hash_mismatch = row.hash_mismatch;
-    if (!row.found)
-        return key_take(store, asking->origin, &row, KEY_SEEN, 0, err);
-    if (row.state == KEY_QUEUED)
-        status = is_finished(store, row.work_id, &asking->answer, err);
-    return status == BOXCAR_OK ? key_touch(store, asking->origin, err) : status;
+    int64_t has_ended = row.found && row.state == KEY_DONE;
+    if (row.found && row.state == KEY_QUEUED)
+        TRY(query_find_int(store, S_IS_FINISHED, &has_ended, err, Q_INT(row.work_id)));
+    asking->answer = has_ended != 0;
+    return row.found ? key_touch(store, asking->origin, err)
+                     : key_take(store, asking->origin, &row, KEY_SEEN, 0, err);
 }
 
 static boxcar_status accept(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct asking *asking = context;
     struct key_row row;
-    boxcar_status status = key_read(store, asking->origin, &row, err);
-
-    if (status != BOXCAR_OK)
-        return status;
-    asking->answer = is_free(&row);
+    TRY(key_read(store, asking->origin, &row, err));
     asking->hash_mismatch = row.hash_mismatch;
+    asking->answer = is_free(&row);
     return asking->answer ? key_take(store, asking->origin, &row, KEY_DONE, 0, err)
                           : key_touch(store, asking->origin, err);
 }
@@ -181,13 +134,9 @@ boxcar_status sqlite_inbox_ask(struct boxcar_store *store, const struct inbox_or
                                enum inbox_question question, bool *ret_answer, bool *ret_hash_mismatch,
                                boxcar_error *err) {
     struct asking asking = {.origin = origin};
-    boxcar_status status =
-        question == INBOX_ACCEPT
-            ? sqlite_transaction(sqlite_of(store), ACCESS_WRITE, accept, &asking, err)
-            : sqlite_transaction(sqlite_of(store), ACCESS_WRITE_RELAXED, look, &asking, err);
-
-    if (status != BOXCAR_OK)
-        return status;
+    bool accepts = question == INBOX_ACCEPT;
+    TRY(sqlite_transaction(sqlite_of(store), accepts ? ACCESS_WRITE : ACCESS_WRITE_RELAXED,
+                           accepts ? accept : look, &asking, err));
     *ret_answer = asking.answer;
     *ret_hash_mismatch = asking.hash_mismatch;
     return BOXCAR_OK;
@@ -200,87 +149,62 @@ struct finding {
     struct inbox_receipt_rows *list;
 };
 
-static boxcar_status read_receipt(struct query *query, const struct finding *finding, boxcar_error *err) {
+static boxcar_status find(struct sqlite_store *store, void *context, boxcar_error *err) {
+    const struct finding *finding = context;
     struct inbox_receipt_rows *list = finding->list;
-    boxcar_inbox_receipt *receipt = arena_alloc(&list->arena, sizeof(*receipt));
-
+    AUTO_QUERY struct query query =
+        query_with(store, S_KEY_FIND, Q_TEXT(finding->key.source), Q_TEXT(finding->key.external_id));
+    bool found = query_next(&query);
+    TRY(query_status(&query, err));
+    if (!found)
+        return error_set(err, BOXCAR_E_NOT_FOUND, "the inbox has never heard of this key");
+    list_clear(list);
+    boxcar_inbox_receipt *receipt = list_add(list, sizeof(*receipt));
     if (receipt == NULL)
         return error_no_memory(err);
     *receipt = (boxcar_inbox_receipt){.message_id = boxcar_inbox_message_id(finding->key),
-                                      .work_id = {query_get_int(query, 0)},
-                                      .state = (boxcar_inbox_state)query_get_int(query, 1),
-                                      .first_seen_at = query_get_time(query, 3),
-                                      .last_seen_at = query_get_time(query, 4),
-                                      .seen_count = query_get_int(query, 5),
-                                      .ended_at = query_get_time(query, 6)};
-    list->items = receipt;
-    list->count = 1;
+                                      .work_id = {query_get_int(&query, 0)},
+                                      .state = (boxcar_inbox_state)query_get_int(&query, 1),
+                                      .first_seen_at = query_get_time(&query, 3),
+                                      .last_seen_at = query_get_time(&query, 4),
+                                      .seen_count = query_get_int(&query, 5),
+                                      .ended_at = query_get_time(&query, 6)};
     if (boxcar_uuid_is_none(receipt->message_id.uuid) ||
         !arena_copy_str(&list->arena, finding->key.source, &receipt->source) ||
         !arena_copy_str(&list->arena, finding->key.external_id, &receipt->external_id))
         return error_no_memory(err);
-    return query_copy_text(query, 2, &list->arena, &receipt->content_hash, err);
-}
-
-static boxcar_status find(struct sqlite_store *store, void *context, boxcar_error *err) {
-    struct finding *finding = context;
-    AUTO_QUERY struct query query = query_on(store, S_KEY_FIND);
-    bool found = false;
-    boxcar_status status;
-
-    arena_release(&finding->list->arena);
-    finding->list->count = 0;
-    query_text(&query, finding->key.source);
-    query_text(&query, finding->key.external_id);
-    status = query_step(&query, &found, err);
-    if (status == BOXCAR_OK && !found)
-        return error_set(err, BOXCAR_E_NOT_FOUND, "the inbox has never heard of this key");
-    return status == BOXCAR_OK ? read_receipt(&query, finding, err) : status;
+    return query_copy_text(&query, 2, &list->arena, &receipt->content_hash, err);
 }
 
 boxcar_status sqlite_inbox_find(struct boxcar_store *store, boxcar_inbox_key key,
                                 struct inbox_receipt_rows **ret_list, boxcar_error *err) {
     struct finding finding = {.key = key, .list = calloc(1, sizeof(*finding.list))};
-    boxcar_status status;
-
     if (finding.list == NULL)
         return error_no_memory(err);
-    status = sqlite_transaction(sqlite_of(store), ACCESS_READ, find, &finding, err);
-    if (status == BOXCAR_OK) {
+    boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_READ, find, &finding, err);
+    if (status == BOXCAR_OK)
         *ret_list = finding.list;
-        return BOXCAR_OK;
-    }
-    arena_release(&finding.list->arena);
-    free(finding.list);
+    else
+        list_free(finding.list);
     return status;
 }
 
 boxcar_status sqlite_inbox_read_key(struct sqlite_store *store, struct arena *arena, boxcar_message *message,
                                     boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_KEY_OF_MESSAGE);
-    bool found = false;
-    boxcar_status status;
-
-    query_int(&query, message->work_id.value);
-    status = query_step(&query, &found, err);
-    if (status != BOXCAR_OK || !found)
-        return status;
-    status = query_copy_text(&query, 0, arena, &message->source, err);
-    return status == BOXCAR_OK ? query_copy_text(&query, 1, arena, &message->external_id, err) : status;
+    AUTO_QUERY struct query query = query_with(store, S_KEY_OF_MESSAGE, Q_INT(message->work_id.value));
+    if (!query_next(&query))
+        return query_status(&query, err);
+    TRY(query_copy_text(&query, 0, arena, &message->source, err));
+    return query_copy_text(&query, 1, arena, &message->external_id, err);
 }
 
 /* ---- upkeep ---- */
 
 boxcar_status sqlite_inbox_sweep(struct sqlite_store *store, int limit, int64_t *ret_count,
                                  boxcar_error *err) {
-    struct query query = query_on(store, S_KEYS_SWEEP);
-    boxcar_status status = sqlite_settings_load(store, err);
-
-    query_int(&query, store->now - store->settings.retention_inbox_ms * 1000);
-    query_int(&query, limit);
-    if (status == BOXCAR_OK)
-        status = query_run(&query, err);
-    if (status == BOXCAR_OK)
-        *ret_count = sqlite3_changes(store->db);
-    return status;
+    TRY(sqlite_settings_load(store, err));
+    TRY(query_do(store, S_KEYS_SWEEP, err, Q_INT(store->now - store->settings.retention_inbox_ms * 1000),
+                 Q_INT(limit)));
+    *ret_count = sqlite3_changes(store->db);
+    return BOXCAR_OK;
 }

@@ -11,7 +11,7 @@
 #include "base/uuid.h"
 #include "join.h"
 
-#define SETTLE_CHUNK 1000 /* members gathered at a time */
+#define SETTLE_CHUNK 1000 /* members gathered at a time, and settled in a round of upkeep */
 
 struct step {
     int64_t work_id;
@@ -35,24 +35,21 @@ static struct step *add_step(struct sqlite_store *store, struct step_list *list)
 }
 
 /* Reads members: work_id, join_id, message_id, and the outcome unless it is the same for all. */
-static boxcar_status gather(struct sqlite_store *store, struct query *query, boxcar_member_status outcome,
+static boxcar_status gather(struct sqlite_store *store, struct query members, boxcar_member_status outcome,
                             struct step_list *list, boxcar_error *err) {
-    bool row = true;
-    boxcar_status status;
-
-    while ((status = query_step(query, &row, err)) == BOXCAR_OK && row) {
+    AUTO_QUERY struct query query = members;
+    while (query_next(&query)) {
         struct step *step = add_step(store, list);
         if (step == NULL)
             return error_no_memory(err);
-        step->work_id = query_get_int(query, 0);
-        query_get_id(query, 1, step->join_id.uuid.bytes);
-        query_get_id(query, 2, step->message_id.uuid.bytes);
+        step->work_id = query_get_int(&query, 0);
+        query_get_id(&query, 1, step->join_id.uuid.bytes);
+        query_get_id(&query, 2, step->message_id.uuid.bytes);
         step->outcome = outcome;
         if (outcome == BOXCAR_MEMBER_PENDING)
-            step->outcome = query_get_int(query, 3) == 1 ? BOXCAR_MEMBER_COMPLETED : BOXCAR_MEMBER_FAILED;
+            step->outcome = query_get_int(&query, 3) == 1 ? BOXCAR_MEMBER_COMPLETED : BOXCAR_MEMBER_FAILED;
     }
-    query_end(query);
-    return status;
+    return query_status(&query, err);
 }
 
 /* ---- joins, one after the other ---- */
@@ -60,7 +57,6 @@ static boxcar_status gather(struct sqlite_store *store, struct query *query, box
 /* How many of the steps, from the first on, are neighbours with one outcome. */
 static size_t run_length(const struct step *steps, size_t count) {
     size_t length = 1;
-
     while (length < count && steps[length].work_id == steps[length - 1].work_id + 1 &&
            steps[length].outcome == steps[0].outcome)
         length++;
@@ -73,20 +69,14 @@ static boxcar_status count_members(struct sqlite_store *store, boxcar_join *join
     int64_t counted[] = {[BOXCAR_MEMBER_COMPLETED] = 0, [BOXCAR_MEMBER_FAILED] = 0};
     int64_t total = 0, room = join_remaining(join);
     struct outcome_walk walk = {.join_id = join->join_id};
-    boxcar_status status = BOXCAR_OK;
-
-    for (size_t i = 0, length; status == BOXCAR_OK && i < count && total < room; i += length) {
-        struct member_run run = {.first = steps[i].work_id, .outcome = steps[i].outcome};
-        int64_t added = 0;
-
+    for (size_t i = 0, length; i < count && total < room; i += length) {
         length = run_length(&steps[i], count - i);
-        run.last = steps[i + length - 1].work_id;
-        status = sqlite_join_outcome_add(store, &walk, &run, room - total, &added, err);
+        struct member_run run = {steps[i].work_id, steps[i + length - 1].work_id, steps[i].outcome};
+        int64_t added;
+        TRY(sqlite_join_outcome_add(store, &walk, &run, room - total, &added, err));
         counted[run.outcome] += added;
         total += added;
     }
-    if (status != BOXCAR_OK)
-        return status;
     join_count(join, BOXCAR_MEMBER_COMPLETED, counted[BOXCAR_MEMBER_COMPLETED], store->now);
     join_count(join, BOXCAR_MEMBER_FAILED, counted[BOXCAR_MEMBER_FAILED], store->now);
     *ret_counted += total;
@@ -103,10 +93,9 @@ static boxcar_status count_in_join(struct sqlite_store *store, const struct step
                                    int64_t *ret_counted, boxcar_error *err) {
     boxcar_join join;
     bool found;
-    boxcar_status status = sqlite_join_row_read(store, steps[0].join_id, &join, &found, err);
-
-    if (status != BOXCAR_OK || !found || join.status != BOXCAR_JOIN_PENDING)
-        return status;
+    TRY(sqlite_join_row_read(store, steps[0].join_id, &join, &found, err));
+    if (!found || join.status != BOXCAR_JOIN_PENDING)
+        return BOXCAR_OK;
     if (join_is_overdue(&join, store->now))
         return time_out(store, &join, err);
     return count_members(store, &join, steps, count, ret_counted, err);
@@ -115,7 +104,6 @@ static boxcar_status count_in_join(struct sqlite_store *store, const struct step
 static int compare_steps(const void *a, const void *b) {
     const struct step *left = a, *right = b;
     int order = memcmp(&left->join_id, &right->join_id, sizeof(left->join_id));
-
     return order != 0 ? order : (left->work_id > right->work_id) - (left->work_id < right->work_id);
 }
 
@@ -125,57 +113,34 @@ static bool is_same_join(const struct step *a, const struct step *b) {
 
 static boxcar_status count_steps(struct sqlite_store *store, struct step_list *list, int64_t *ret_counted,
                                  boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
-
     *ret_counted = 0;
     if (list->count > 1)
         qsort(list->items, list->count, sizeof(*list->items), compare_steps);
-    for (size_t start = 0, i = 0; status == BOXCAR_OK && i < list->count; i++) {
+    for (size_t start = 0, i = 0; i < list->count; i++) {
         if (i + 1 < list->count && is_same_join(&list->items[i + 1], &list->items[start]))
             continue;
-        status = count_in_join(store, &list->items[start], i + 1 - start, ret_counted, err);
+        TRY(count_in_join(store, &list->items[start], i + 1 - start, ret_counted, err));
         start = i + 1;
     }
-    return status;
+    return BOXCAR_OK;
 }
 
 /* ---- messages that end now ---- */
-
-/* A message that has ended is no longer a wait. */
-static boxcar_status forget_waits(struct sqlite_store *store, int64_t first, int64_t last,
-                                  boxcar_error *err) {
-    struct query query = query_on(store, S_WAITS_FORGET);
-
-    query_int(&query, first);
-    query_int(&query, last);
-    return query_run(&query, err);
-}
-
-static boxcar_status gather_run(struct sqlite_store *store, int64_t first, int64_t last,
-                                boxcar_member_status outcome, struct step_list *list, boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_MEMBERS_OF_RANGE);
-
-    query_int(&query, first);
-    query_int(&query, last);
-    return gather(store, &query, outcome, list, err);
-}
 
 /* `ids` rise. */
 static boxcar_status count_ids(struct sqlite_store *store, const int64_t *ids, size_t count,
                                boxcar_member_status outcome, boxcar_error *err) {
     struct step_list list = {0};
-    int64_t counted;
-    boxcar_status status = BOXCAR_OK;
-
-    for (size_t start = 0, i = 0; status == BOXCAR_OK && i < count; i++) {
+    for (size_t start = 0, i = 0; i < count; i++) {
         if (i + 1 < count && ids[i + 1] == ids[i] + 1)
             continue;
-        status = forget_waits(store, ids[start], ids[i], err);
-        if (status == BOXCAR_OK)
-            status = gather_run(store, ids[start], ids[i], outcome, &list, err);
+        struct query_value first = Q_INT(ids[start]), last = Q_INT(ids[i]);
+        TRY(query_do(store, S_WAITS_FORGET, err, first, last)); /* a message that has ended waits no longer */
+        TRY(gather(store, query_with(store, S_MEMBERS_OF_RANGE, first, last), outcome, &list, err));
         start = i + 1;
     }
-    return status == BOXCAR_OK ? count_steps(store, &list, &counted, err) : status;
+    int64_t counted;
+    return count_steps(store, &list, &counted, err);
 }
 
 boxcar_status sqlite_join_count_done(struct sqlite_store *store, const int64_t *ids, size_t count,
@@ -185,7 +150,6 @@ boxcar_status sqlite_join_count_done(struct sqlite_store *store, const int64_t *
 
 boxcar_status sqlite_join_note_burial(struct sqlite_store *store, int64_t work_id, boxcar_error *err) {
     struct burial_list *list = &store->buried;
-
     int64_t *ids = arena_make_room(&store->scratch, list->ids, list->count, &list->capacity, sizeof(*ids));
     if (ids == NULL)
         return error_no_memory(err);
@@ -196,13 +160,11 @@ boxcar_status sqlite_join_note_burial(struct sqlite_store *store, int64_t work_i
 
 static int compare_ids(const void *a, const void *b) {
     int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-
     return (left > right) - (left < right);
 }
 
 boxcar_status sqlite_join_count_buried(struct sqlite_store *store, boxcar_error *err) {
     struct burial_list list = store->buried;
-
     if (list.count == 0)
         return BOXCAR_OK;
     store->buried.count = 0;
@@ -212,80 +174,49 @@ boxcar_status sqlite_join_count_buried(struct sqlite_store *store, boxcar_error 
 
 /* ---- messages that had ended before ---- */
 
-static boxcar_status gather_marked(struct sqlite_store *store, boxcar_join_id join_id, struct step_list *list,
-                                   boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_MEMBERS_TO_SETTLE);
-
-    query_id(&query, join_id.uuid.bytes);
-    query_int(&query, SETTLE_CHUNK);
-    return gather(store, &query, BOXCAR_MEMBER_PENDING, list, err);
-}
-
-static boxcar_status unmark(struct sqlite_store *store, const struct step *step, boxcar_error *err) {
-    struct query query = query_on(store, S_MEMBER_UNMARK);
-
-    query_id(&query, step->join_id.uuid.bytes);
-    query_id(&query, step->message_id.uuid.bytes);
-    return query_run(&query, err);
-}
-
 /* Counted or not: what could not be counted belongs to a join that has ended. */
-static boxcar_status unmark_all(struct sqlite_store *store, const struct step_list *list, boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
-
-    for (size_t i = 0; status == BOXCAR_OK && i < list->count; i++)
-        status = unmark(store, &list->items[i], err);
-    return status;
+static boxcar_status unmark(struct sqlite_store *store, const struct step_list *list, boxcar_error *err) {
+    for (size_t i = 0; i < list->count; i++)
+        TRY(query_do(store, S_MEMBER_UNMARK, err, Q_ID(list->items[i].join_id.uuid.bytes),
+                     Q_ID(list->items[i].message_id.uuid.bytes)));
+    return BOXCAR_OK;
 }
 
 boxcar_status sqlite_join_settle(struct sqlite_store *store, boxcar_join *join, int64_t *ret_settled,
                                  boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
-    size_t seen = SETTLE_CHUNK;
-
     *ret_settled = 0;
     if (join_is_overdue(join, store->now))
         return time_out(store, join, err);
-    while (status == BOXCAR_OK && join->status == BOXCAR_JOIN_PENDING && seen == SETTLE_CHUNK) {
+    for (size_t seen = SETTLE_CHUNK; join->status == BOXCAR_JOIN_PENDING && seen == SETTLE_CHUNK;) {
+        struct query query =
+            query_with(store, S_MEMBERS_TO_SETTLE, Q_ID(join->join_id.uuid.bytes), Q_INT(SETTLE_CHUNK));
         struct step_list list = {0};
-        status = gather_marked(store, join->join_id, &list, err);
-        if (status == BOXCAR_OK)
-            status = count_members(store, join, list.items, list.count, ret_settled, err);
-        if (status == BOXCAR_OK)
-            status = unmark_all(store, &list, err);
+        TRY(gather(store, query, BOXCAR_MEMBER_PENDING, &list, err));
+        TRY(count_members(store, join, list.items, list.count, ret_settled, err));
+        TRY(unmark(store, &list, err));
         seen = list.count;
     }
-    return status;
+    return BOXCAR_OK;
 }
 
-boxcar_status sqlite_join_settle_some(struct sqlite_store *store, int limit, int64_t *ret_settled,
-                                      int64_t *ret_seen, boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_MEMBERS_TO_SETTLE_ALL);
+static boxcar_status settle_members(struct sqlite_store *store, struct query members,
+                                    struct join_upkeep *ret_upkeep, boxcar_error *err) {
     struct step_list list = {0};
-    boxcar_status status;
+    TRY(gather(store, members, BOXCAR_MEMBER_PENDING, &list, err));
+    TRY(count_steps(store, &list, &ret_upkeep->count, err));
+    ret_upkeep->more = list.count == SETTLE_CHUNK;
+    return unmark(store, &list, err);
+}
 
-    query_int(&query, limit);
-    status = gather(store, &query, BOXCAR_MEMBER_PENDING, &list, err);
-    if (status == BOXCAR_OK)
-        status = count_steps(store, &list, ret_settled, err);
-    if (status == BOXCAR_OK)
-        status = unmark_all(store, &list, err);
-    if (status == BOXCAR_OK)
-        *ret_seen = (int64_t)list.count;
-    return status;
+boxcar_status sqlite_join_settle_step(struct sqlite_store *store, struct join_upkeep *ret_upkeep,
+                                      boxcar_error *err) {
+    return settle_members(store, query_with(store, S_MEMBERS_TO_SETTLE_ALL, Q_INT(SETTLE_CHUNK)), ret_upkeep,
+                          err);
 }
 
 boxcar_status sqlite_join_settle_range(struct sqlite_store *store, int64_t first, int64_t last,
                                        boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_MEMBERS_TO_SETTLE_RANGE);
-    struct step_list list = {0};
-    int64_t counted;
-    boxcar_status status;
-
-    query_int(&query, first);
-    query_int(&query, last);
-    status = gather(store, &query, BOXCAR_MEMBER_PENDING, &list, err);
-    if (status == BOXCAR_OK)
-        status = count_steps(store, &list, &counted, err);
-    return status == BOXCAR_OK ? unmark_all(store, &list, err) : status;
+    struct join_upkeep done;
+    return settle_members(store, query_with(store, S_MEMBERS_TO_SETTLE_RANGE, Q_INT(first), Q_INT(last)),
+                          &done, err);
 }

@@ -24,23 +24,15 @@ struct due_list {
 
 /* ---- one ---- */
 
-static boxcar_status fail_wait(struct sqlite_store *store, const struct lease *lease, const boxcar_error *why,
-                               boxcar_error *err) {
-    return sqlite_lease_fail(store, lease, BOXCAR_REASON_REJECTED, boxcar_str_of(why->message), err);
-}
-
 static boxcar_status read_wait(struct sqlite_store *store, const boxcar_message *message,
                                struct wait *ret_wait, boxcar_error *err) {
-    boxcar_status status = wait_parse(message->payload, &store->scratch, ret_wait, err);
-
-    if (status == BOXCAR_OK) /* the limit may have been lowered meanwhile; no ack may fail for that */
-        status = sqlite_check_sizes(store, ret_wait->on_complete_payload, BOXCAR_NO_STR, err);
-    if (status == BOXCAR_OK)
-        status = sqlite_check_sizes(store, ret_wait->on_fail_payload, BOXCAR_NO_STR, err);
+    TRY(wait_parse(message->payload, &store->scratch, ret_wait, err));
     ret_wait->correlation_id = message->correlation_id;
     ret_wait->message_id = message->message_id;
     ret_wait->continuation_id = boxcar_join_continuation_id(message->message_id);
-    return status;
+    /* The limit may have been lowered meanwhile; no ack may fail for that. */
+    TRY(sqlite_check_sizes(store, ret_wait->on_complete_payload, BOXCAR_NO_STR, err));
+    return sqlite_check_sizes(store, ret_wait->on_fail_payload, BOXCAR_NO_STR, err);
 }
 
 /* One whose time to live has ended, or that is damaged, is buried instead. */
@@ -54,24 +46,23 @@ static boxcar_status evaluate(struct sqlite_store *store, const struct due_wait 
                           .result = &room,
                           .arena = &store->scratch,
                           .until = store->now};
+    boxcar_message *message;
+    bool found = false;
+    TRY(sqlite_claim_take(store, &claim, due->work_id, due->state, &message, err));
+    if (message != NULL)
+        TRY(sqlite_lease_read(store, due->work_id, &resolving->lease, &found, err));
+    if (!found)
+        return BOXCAR_OK;
     boxcar_error why = BOXCAR_ERROR_INIT;
     struct wait wait = {.allow_failures = false};
     enum wait_outcome outcome;
-    boxcar_message *message;
-    bool found = false;
-    boxcar_status status = sqlite_claim_take(store, &claim, due->work_id, due->state, &message, err);
-
-    if (status != BOXCAR_OK || message == NULL)
-        return status;
-    status = sqlite_lease_read(store, due->work_id, &resolving->lease, &found, err);
-    if (status != BOXCAR_OK || !found)
-        return status;
-    status = read_wait(store, message, &wait, &why);
-    if (status == BOXCAR_E_INVALID)
-        return fail_wait(store, &resolving->lease, &why, err);
+    boxcar_status status = read_wait(store, message, &wait, &why);
     if (status == BOXCAR_OK)
         return sqlite_join_resolve_wait(store, resolving, &wait, &outcome, err);
-    if (err)
+    if (status == BOXCAR_E_INVALID)
+        return sqlite_lease_fail(store, &resolving->lease, BOXCAR_REASON_REJECTED, boxcar_str_of(why.message),
+                                 err);
+    if (err != NULL)
         *err = why;
     return status;
 }
@@ -79,92 +70,66 @@ static boxcar_status evaluate(struct sqlite_store *store, const struct due_wait 
 static boxcar_status evaluate_all(struct sqlite_store *store, const struct due_list *list,
                                   boxcar_error *err) {
     struct resolving resolving = {.box = BOXCAR_OUTBOX, .owner = LEASE_OF_NOBODY};
-    boxcar_status status = BOXCAR_OK;
-
     resolving.acked.items = arena_alloc_array(&store->scratch, list->count, sizeof(*resolving.acked.items));
     if (resolving.acked.items == NULL)
         return error_no_memory(err);
-    for (size_t i = 0; status == BOXCAR_OK && i < list->count; i++)
-        status = evaluate(store, &list->items[i], &resolving, err);
-    if (status == BOXCAR_OK && resolving.acked.count > 0)
-        status = sqlite_finish(store, resolving.owner, &resolving.acked, err);
-    return status == BOXCAR_OK ? sqlite_join_count_buried(store, err) : status;
+    for (size_t i = 0; i < list->count; i++)
+        TRY(evaluate(store, &list->items[i], &resolving, err));
+    if (resolving.acked.count > 0)
+        TRY(sqlite_finish(store, resolving.owner, &resolving.acked, err));
+    return sqlite_join_count_buried(store, err);
 }
 
 /* Collected first: evaluating changes the index that is walked. */
-static boxcar_status collect(struct query *query, size_t limit, struct due_list *list, boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
-    bool row = true;
-
-    while (list->count < limit && (status = query_step(query, &row, err)) == BOXCAR_OK && row)
+static boxcar_status collect(struct query waits, size_t limit, struct due_list *list, boxcar_error *err) {
+    AUTO_QUERY struct query query = waits;
+    while (list->count < limit && query_next(&query))
         list->items[list->count++] =
-            (struct due_wait){query_get_int(query, 0), (enum parked_state)query_get_int(query, 1)};
-    return status;
+            (struct due_wait){query_get_int(&query, 0), (enum parked_state)query_get_int(&query, 1)};
+    return query_status(&query, err);
 }
 
 /* ---- joins that have ended ---- */
 
 static boxcar_status follow_one(struct sqlite_store *store, boxcar_join_id join_id, size_t *room,
                                 boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_WAITS_OF_JOIN);
-    struct due_list list = {.count = 0};
-    boxcar_status status;
-
-    query_id(&query, join_id.uuid.bytes);
-    list.items = arena_alloc_array(&store->scratch, *room, sizeof(*list.items));
+    struct due_list list = {.items = arena_alloc_array(&store->scratch, *room, sizeof(*list.items))};
     if (list.items == NULL)
         return error_no_memory(err);
-    status = collect(&query, *room, &list, err);
-    query_end(&query);
+    TRY(collect(query_with(store, S_WAITS_OF_JOIN, Q_ID(join_id.uuid.bytes)), *room, &list, err));
     *room -= list.count;
-    return status == BOXCAR_OK && list.count > 0 ? evaluate_all(store, &list, err) : status;
+    return list.count > 0 ? evaluate_all(store, &list, err) : BOXCAR_OK;
 }
 
 boxcar_status sqlite_join_follow_one(struct sqlite_store *store, boxcar_join_id join_id, boxcar_error *err) {
     size_t room = FOLLOW_MAX;
-
     return follow_one(store, join_id, &room, err);
 }
 
 /* A wait may be the last step of another join: the list grows meanwhile. */
 boxcar_status sqlite_join_follow(struct sqlite_store *store, boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
     size_t room = FOLLOW_MAX;
-
-    for (size_t i = 0; status == BOXCAR_OK && i < store->ended.count && room > 0; i++)
-        status = follow_one(store, store->ended.items[i].join_id, &room, err);
-    return status;
+    for (size_t i = 0; i < store->ended.count && room > 0; i++)
+        TRY(follow_one(store, store->ended.items[i].join_id, &room, err));
+    return BOXCAR_OK;
 }
 
 /* ---- waits that are due ---- */
 
-static boxcar_status collect_due(struct sqlite_store *store, enum parked_state state, boxcar_time since,
-                                 size_t limit, struct due_list *list, boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_WAITS_DUE);
-
-    query_int(&query, state);
-    query_int(&query, since);
-    query_text(&query, store->settings.wait_topic);
-    return collect(&query, limit, list, err);
-}
-
 boxcar_status sqlite_join_evaluate_due(struct sqlite_store *store, boxcar_time since, size_t limit,
                                        int64_t *ret_count, boxcar_error *err) {
-    struct due_list list = {.count = 0};
-    boxcar_status status = sqlite_settings_load(store, err);
-
+    struct due_list list = {.items = arena_alloc_array(&store->scratch, limit, sizeof(*list.items))};
     *ret_count = 0;
-    list.items = arena_alloc_array(&store->scratch, limit, sizeof(*list.items));
     if (list.items == NULL)
         return error_no_memory(err);
-    if (status == BOXCAR_OK)
-        status = collect_due(store, PARKED_OPEN, since, limit, &list, err);
-    if (status == BOXCAR_OK)
-        status = collect_due(store, PARKED_SUSPECT, since, limit, &list, err);
-    if (status != BOXCAR_OK || list.count == 0)
-        return status;
+    TRY(sqlite_settings_load(store, err));
+    for (enum parked_state state = PARKED_OPEN; state <= PARKED_SUSPECT; state++) {
+        struct query query =
+            query_with(store, S_WAITS_DUE, Q_INT(state), Q_INT(since), Q_TEXT(store->settings.wait_topic));
+        TRY(collect(query, limit, &list, err));
+    }
     *ret_count = (int64_t)list.count;
-    return evaluate_all(store, &list, err);
+    return list.count > 0 ? evaluate_all(store, &list, err) : BOXCAR_OK;
 }
 
 static boxcar_status evaluate_some(struct sqlite_store *store, void *context, boxcar_error *err) {
@@ -172,11 +137,8 @@ static boxcar_status evaluate_some(struct sqlite_store *store, void *context, bo
 }
 
 boxcar_status sqlite_evaluate_waits(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
-    int64_t count = 0;
-    boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_WRITE, evaluate_some, &count, err);
-
-    if (status != BOXCAR_OK)
-        return status;
+    int64_t count;
+    TRY(sqlite_transaction(sqlite_of(store), ACCESS_WRITE, evaluate_some, &count, err));
     sqlite_join_log_ended(sqlite_of(store));
     *ret_count = count;
     return BOXCAR_OK;

@@ -34,10 +34,7 @@ boxcar_status sqlite_join_count_buried(struct sqlite_store *store, boxcar_error 
 /* Brings a pending join up to date: its deadline, and members whose message had ended before. */
 boxcar_status sqlite_join_settle(struct sqlite_store *store, boxcar_join *join, int64_t *ret_settled,
                                  boxcar_error *err);
-/* The same for at most `limit` members of any joins. *ret_seen: how many were looked at. */
-boxcar_status sqlite_join_settle_some(struct sqlite_store *store, int limit, int64_t *ret_settled,
-                                      int64_t *ret_seen, boxcar_error *err);
-/* And for messages that are about to be removed. */
+/* The same for members of any joins whose messages are about to be removed. */
 boxcar_status sqlite_join_settle_range(struct sqlite_store *store, int64_t first, int64_t last,
                                        boxcar_error *err);
 
@@ -104,8 +101,7 @@ boxcar_status sqlite_join_evaluate_due(struct sqlite_store *store, boxcar_time s
 /* Some of those that are due, in a transaction of its own. */
 boxcar_status sqlite_evaluate_waits(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err);
 
-/* ---- upkeep (maintain.c, attach.c); each in a transaction of the caller, bounded
- * ---- */
+/* ---- upkeep (maintain.c, attach.c, count.c); each in a transaction of the caller, bounded ---- */
 struct join_upkeep {
     int64_t count; /* joins or members, as the step says */
     bool more;
@@ -114,6 +110,7 @@ boxcar_status sqlite_join_time_out_step(struct sqlite_store *store, struct join_
                                         boxcar_error *err);
 boxcar_status sqlite_join_recognize_step(struct sqlite_store *store, struct join_upkeep *ret_upkeep,
                                          boxcar_error *err);
+/* Members whose message had ended before they were attached. */
 boxcar_status sqlite_join_settle_step(struct sqlite_store *store, struct join_upkeep *ret_upkeep,
                                       boxcar_error *err);
 boxcar_status sqlite_join_purge_step(struct sqlite_store *store, struct join_upkeep *ret_upkeep,

@@ -7,29 +7,13 @@
 /* Looks from this work id on. If it has its outcome already, those up to known_to have theirs as well. */
 static boxcar_status look_ahead(struct sqlite_store *store, struct outcome_walk *walk, int64_t work_id,
                                 boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_OUTCOME_GAP);
-    bool row;
-    boxcar_status status;
-
-    query_id(&query, walk->join_id.uuid.bytes);
-    query_int(&query, work_id);
-    status = query_step(&query, &row, err);
-    if (status != BOXCAR_OK)
-        return status;
+    AUTO_QUERY struct query query =
+        query_with(store, S_OUTCOME_GAP, Q_ID(walk->join_id.uuid.bytes), Q_INT(work_id));
+    if (!query_next(&query))
+        return query_status(&query, err);
     walk->known_to = query_get_int(&query, 0);
     walk->known_from = query_is_null(&query, 1) ? INT64_MAX : query_get_int(&query, 1);
     return BOXCAR_OK;
-}
-
-static boxcar_status write_run(struct sqlite_store *store, boxcar_join_id join_id,
-                               const struct member_run *run, boxcar_error *err) {
-    struct query query = query_on(store, S_OUTCOME_INSERT);
-
-    query_id(&query, join_id.uuid.bytes);
-    query_int(&query, run->first);
-    query_int(&query, run->last);
-    query_int(&query, run->outcome);
-    return query_run(&query, err);
 }
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -41,37 +25,29 @@ boxcar_status sqlite_join_outcome_add(struct sqlite_store *store, struct outcome
                                       boxcar_error *err) {
     struct member_run part = *run;
     int64_t counted = 0;
-    boxcar_status status = BOXCAR_OK;
-
-    while (status == BOXCAR_OK && part.first <= run->last && counted < room) {
+    while (part.first <= run->last && counted < room) {
         if (part.first >= walk->known_from)
-            status = look_ahead(store, walk, part.first, err);
-        if (status == BOXCAR_OK && part.first > walk->known_to) {
-            part.last = smaller(smaller(run->last, walk->known_from - 1), part.first + (room - counted) - 1);
-            status = write_run(store, walk->join_id, &part, err);
-            counted += part.last - part.first + 1;
-            part.first = part.last + 1;
-        } else {
+            TRY(look_ahead(store, walk, part.first, err));
+        if (part.first <= walk->known_to) {
             part.first = walk->known_to + 1;
+            continue;
         }
+        part.last = smaller(smaller(run->last, walk->known_from - 1), part.first + (room - counted) - 1);
+        TRY(query_do(store, S_OUTCOME_INSERT, err, Q_ID(walk->join_id.uuid.bytes), Q_INT(part.first),
+                     Q_INT(part.last), Q_INT(part.outcome)));
+        counted += part.last - part.first + 1;
+        part.first = part.last + 1;
     }
-    if (status == BOXCAR_OK)
-        *ret_counted = counted;
-    return status;
+    *ret_counted = counted;
+    return BOXCAR_OK;
 }
 
 /* The row of its own says it as well; a trigger writes the other one, or refuses. */
 boxcar_status sqlite_join_outcome_report(struct sqlite_store *store, boxcar_join_id join_id,
                                          boxcar_message_id message_id, boxcar_member_status outcome,
                                          bool *ret_counted, boxcar_error *err) {
-    struct query query = query_on(store, S_MEMBER_COUNT);
-    boxcar_status status;
-
-    query_id(&query, join_id.uuid.bytes);
-    query_id(&query, message_id.uuid.bytes);
-    query_int(&query, outcome);
-    status = query_run(&query, err);
-    if (status == BOXCAR_OK)
-        *ret_counted = sqlite3_changes(store->db) > 0;
-    return status;
+    TRY(query_do(store, S_MEMBER_COUNT, err, Q_ID(join_id.uuid.bytes), Q_ID(message_id.uuid.bytes),
+                 Q_INT(outcome)));
+    *ret_counted = sqlite3_changes(store->db) > 0;
+    return BOXCAR_OK;
 }

@@ -18,69 +18,41 @@ void sqlite_join_from_row(struct query *query, boxcar_join *ret_join) {
 
 boxcar_status sqlite_join_row_read(struct sqlite_store *store, boxcar_join_id join_id, boxcar_join *ret_join,
                                    bool *ret_found, boxcar_error *err) {
-    AUTO_QUERY struct query query = query_on(store, S_JOIN_READ);
-    bool found = false;
-    boxcar_status status;
-
-    query_id(&query, join_id.uuid.bytes);
-    status = query_step(&query, &found, err);
-    if (status != BOXCAR_OK)
-        return status;
-    if (found)
+    AUTO_QUERY struct query query = query_with(store, S_JOIN_READ, Q_ID(join_id.uuid.bytes));
+    *ret_found = query_next(&query);
+    if (*ret_found)
         sqlite_join_from_row(&query, ret_join);
-    *ret_found = found;
-    return BOXCAR_OK;
+    return query_status(&query, err);
 }
 
 boxcar_status sqlite_join_row_need(struct sqlite_store *store, boxcar_join_id join_id, boxcar_join *ret_join,
                                    boxcar_error *err) {
-    char text[BOXCAR_UUID_TEXT_SIZE];
     bool found;
-    boxcar_status status = sqlite_join_row_read(store, join_id, ret_join, &found, err);
-
-    if (status != BOXCAR_OK || found)
-        return status;
+    TRY(sqlite_join_row_read(store, join_id, ret_join, &found, err));
+    if (found)
+        return BOXCAR_OK;
+    char text[BOXCAR_UUID_TEXT_SIZE];
     boxcar_uuid_format(join_id.uuid, text);
     return error_set(err, BOXCAR_E_NOT_FOUND, "there is no join %s", text);
 }
 
 boxcar_status sqlite_join_error_ended(boxcar_join_id join_id, boxcar_error *err) {
     char text[BOXCAR_UUID_TEXT_SIZE];
-
     boxcar_uuid_format(join_id.uuid, text);
     return error_set(err, BOXCAR_E_CONFLICT, "join %s has ended", text);
 }
 
 /* ---- writing ---- */
 
-static boxcar_status write_row(struct sqlite_store *store, const boxcar_join *join, boxcar_error *err) {
-    struct query query = query_on(store, S_JOIN_WRITE);
-
-    query_id(&query, join->join_id.uuid.bytes);
-    query_int(&query, join->completed_steps);
-    query_int(&query, join->failed_steps);
-    query_int(&query, join->status);
-    query_int(&query, join->reason);
-    query_int(&query, join->last_updated_at);
-    return query_run(&query, err);
-}
-
-/* Those that are leased find out by themselves: they are evaluated after this transaction. */
-static boxcar_status wake_waits(struct sqlite_store *store, boxcar_join_id join_id, boxcar_error *err) {
-    struct query query = query_on(store, S_WAITS_WAKE);
-
-    query_id(&query, join_id.uuid.bytes);
-    query_int(&query, store->now);
-    return query_run(&query, err);
-}
-
 boxcar_status sqlite_join_row_write(struct sqlite_store *store, const boxcar_join *join, boxcar_error *err) {
-    boxcar_status status = write_row(store, join, err);
-
-    if (status != BOXCAR_OK || join->status == BOXCAR_JOIN_PENDING)
-        return status;
-    status = wake_waits(store, join->join_id, err);
-    return status == BOXCAR_OK ? ended_list_add(&store->ended, join, err) : status;
+    const uint8_t *id = join->join_id.uuid.bytes;
+    TRY(query_do(store, S_JOIN_WRITE, err, Q_ID(id), Q_INT(join->completed_steps), Q_INT(join->failed_steps),
+                 Q_INT(join->status), Q_INT(join->reason), Q_INT(join->last_updated_at)));
+    if (join->status == BOXCAR_JOIN_PENDING)
+        return BOXCAR_OK;
+    /* Waits that are leased find out by themselves: they are evaluated after this transaction. */
+    TRY(query_do(store, S_WAITS_WAKE, err, Q_ID(id), Q_INT(store->now)));
+    return ended_list_add(&store->ended, join, err);
 }
 
 /* ---- telling ---- */
@@ -89,11 +61,9 @@ boxcar_status sqlite_join_row_write(struct sqlite_store *store, const boxcar_joi
 void sqlite_join_tell_ended(struct sqlite_store *store, struct result *result) {
     const struct ended_list *ended = &store->ended;
     size_t count = result->ended_count + ended->count;
-    boxcar_join *items;
-
     if (ended->count == 0 || !store_logs(&store->base, BOXCAR_LOG_INFO))
         return;
-    items = arena_alloc_array(&result->arena, count, sizeof(*items));
+    boxcar_join *items = arena_alloc_array(&result->arena, count, sizeof(*items));
     if (items == NULL)
         return;
     if (result->ended_count > 0)

@@ -16,80 +16,39 @@ struct query query_on(struct sqlite_store *store, enum statement statement) {
     return query;
 }
 
-static void note(struct query *query, int rc) {
-    if (query->rc == SQLITE_OK)
-        query->rc = rc;
+struct query query_once(struct sqlite_store *store, const char *sql) {
+    struct query query = {.store = store, .once = true};
+    query.rc = sqlite3_prepare_v2(store->db, sql, -1, &query.stmt, NULL);
+    return query;
 }
 
-void query_int(struct query *query, int64_t value) {
-    if (query->rc == SQLITE_OK)
-        note(query, sqlite3_bind_int64(query->stmt, ++query->bound, value));
-}
-
-void query_number(struct query *query, double value) {
-    if (query->rc == SQLITE_OK)
-        note(query, sqlite3_bind_double(query->stmt, ++query->bound, value));
-}
-
-static void query_null(struct query *query) {
-    if (query->rc == SQLITE_OK)
-        note(query, sqlite3_bind_null(query->stmt, ++query->bound));
-}
-
-void query_text(struct query *query, boxcar_str text) {
-    if (text.data == NULL) {
-        query_null(query);
-        return;
-    }
-    if (query->rc == SQLITE_OK)
-        note(query, sqlite3_bind_text64(query->stmt, ++query->bound, text.data, text.len, SQLITE_STATIC,
-                                        SQLITE_UTF8));
-}
-
-void query_id(struct query *query, const uint8_t bytes[16]) {
-    if (uuid_is_nil(bytes)) {
-        query_null(query);
-        return;
-    }
-    if (query->rc == SQLITE_OK)
-        note(query, sqlite3_bind_blob(query->stmt, ++query->bound, bytes, 16, SQLITE_STATIC));
-}
-
-void query_pointer(struct query *query, const void *pointer, const char *type) {
-    if (query->rc == SQLITE_OK)
-        note(query, sqlite3_bind_pointer(query->stmt, ++query->bound, (void *)pointer, type, NULL));
-}
-
-void query_time(struct query *query, boxcar_time time) {
-    if (time == BOXCAR_TIME_NONE)
-        query_null(query);
-    else
-        query_int(query, time);
-}
-
-static void bind(struct query *query, const struct query_value *value) {
-    switch (value->kind) {
+/* SQLite takes a text or an id that is NULL for null. */
+static int bind(sqlite3_stmt *stmt, int at, const struct query_value *given) {
+    switch (given->kind) {
     case QUERY_INT:
-        query_int(query, value->value.integer);
-        break;
+        return sqlite3_bind_int64(stmt, at, given->value.integer);
     case QUERY_NUMBER:
-        query_number(query, value->value.number);
-        break;
+        return sqlite3_bind_double(stmt, at, given->value.number);
     case QUERY_TEXT:
-        query_text(query, value->value.text);
-        break;
+        return sqlite3_bind_text64(stmt, at, given->value.text.data, given->value.text.len, SQLITE_STATIC,
+                                   SQLITE_UTF8);
     case QUERY_ID:
-        query_id(query, value->value.id);
-        break;
-    case QUERY_TIME:
-        query_time(query, value->value.integer);
-        break;
+        return sqlite3_bind_blob(stmt, at, uuid_is_nil(given->value.id) ? NULL : given->value.id, 16,
+                                 SQLITE_STATIC);
+    default:
+        return given->value.integer == BOXCAR_TIME_NONE ? sqlite3_bind_null(stmt, at)
+                                                        : sqlite3_bind_int64(stmt, at, given->value.integer);
     }
 }
 
 void query_bind(struct query *query, const struct query_value *values, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        bind(query, &values[i]);
+    for (size_t i = 0; query->rc == SQLITE_OK && i < count; i++)
+        query->rc = bind(query->stmt, ++query->bound, &values[i]);
+}
+
+void query_pointer(struct query *query, const void *pointer, const char *type) {
+    if (query->rc == SQLITE_OK)
+        query->rc = sqlite3_bind_pointer(query->stmt, ++query->bound, (void *)pointer, type, NULL);
 }
 
 struct query query_start(struct sqlite_store *store, enum statement statement,
@@ -136,14 +95,16 @@ boxcar_status query_step(struct query *query, bool *ret_row, boxcar_error *err) 
 }
 
 boxcar_status query_run(struct query *query, boxcar_error *err) {
-    bool row;
-    boxcar_status status = query_step(query, &row, err);
+    query_next(query);
+    boxcar_status status = query_status(query, err);
     query_end(query);
     return status;
 }
 
 void query_end(struct query *query) {
-    if (query->stmt != NULL)
+    if (query->once)
+        sqlite3_finalize(query->stmt);
+    else if (query->stmt != NULL)
         sqlite3_reset(query->stmt); /* repeats the step's error, which is reported already */
     query->stmt = NULL;
 }
@@ -177,9 +138,6 @@ boxcar_status query_copy_text(struct query *query, int column, struct arena *are
                               boxcar_error *err) {
     boxcar_str text = query_get_text(query, column);
     /* Absent although not null: SQLite had no memory for it. */
-    if (text.data == NULL && !query_is_null(query, column))
-        return error_no_memory(err);
-    if (!arena_copy_str(arena, text, ret_text))
-        return error_no_memory(err);
-    return BOXCAR_OK;
+    bool unread = text.data == NULL && !query_is_null(query, column);
+    return !unread && arena_copy_str(arena, text, ret_text) ? BOXCAR_OK : error_no_memory(err);
 }

@@ -17,6 +17,7 @@ struct query {
     sqlite3_stmt *stmt;
     int bound; /* parameters so far */
     int rc;
+    bool once; /* the statement is not kept for the next time */
 };
 
 /* A parameter: Q_INT, Q_NUMBER, Q_TEXT (absent = null), Q_ID (16 bytes; all zero = null) or Q_TIME
@@ -37,6 +38,8 @@ struct query_value {
 #define Q_TIME(given) ((struct query_value){QUERY_TIME, {.integer = (given)}})
 
 struct query query_on(struct sqlite_store *store, enum statement statement);
+/* A statement that has no name, because it runs once in a connection's life or so. */
+struct query query_once(struct sqlite_store *store, const char *sql);
 void query_bind(struct query *query, const struct query_value *values, size_t count);
 #define QUERY_VALUES(...)                                                                                    \
     (const struct query_value[]){__VA_ARGS__},                                                               \
@@ -47,7 +50,8 @@ struct query query_start(struct sqlite_store *store, enum statement statement,
                          const struct query_value *values, size_t count);
 #define query_with(store, statement, ...) query_start(store, statement, QUERY_VALUES(__VA_ARGS__))
 
-/* query_do(store, statement, err, Q_INT(..), ...): runs a statement that yields no rows. */
+/* query_do(store, statement, err, Q_INT(..), ...): runs a statement that yields no rows. Here and below a
+ * statement may have no parameters. */
 boxcar_status query_execute(struct sqlite_store *store, enum statement statement, boxcar_error *err,
                             const struct query_value *values, size_t count);
 #define query_do(store, statement, err, ...) query_execute(store, statement, err, QUERY_VALUES(__VA_ARGS__))
@@ -59,11 +63,12 @@ boxcar_status query_first_int(struct sqlite_store *store, enum statement stateme
 #define query_find_int(store, statement, ret_value, err, ...)                                                \
     query_first_int(store, statement, ret_value, err, QUERY_VALUES(__VA_ARGS__))
 
-void query_int(struct query *query, int64_t value);
-void query_number(struct query *query, double value);
-void query_text(struct query *query, boxcar_str text);       /* absent = null */
-void query_id(struct query *query, const uint8_t bytes[16]); /* all zero = null */
-void query_time(struct query *query, boxcar_time time);      /* BOXCAR_TIME_NONE = null */
+/* One more parameter. */
+static inline void query_number(struct query *query, double value) { query_bind(query, &Q_NUMBER(value), 1); }
+static inline void query_int(struct query *query, int64_t value) { query_bind(query, &Q_INT(value), 1); }
+static inline void query_text(struct query *query, boxcar_str text) { query_bind(query, &Q_TEXT(text), 1); }
+static inline void query_id(struct query *query, const uint8_t *id) { query_bind(query, &Q_ID(id), 1); }
+static inline void query_time(struct query *query, boxcar_time at) { query_bind(query, &Q_TIME(at), 1); }
 
 /* For a table of our own; see message/bulk.c. Borrowed like text. */
 void query_pointer(struct query *query, const void *pointer, const char *type);

@@ -4,35 +4,32 @@
     "m.work_id, m.message_id, m.box, m.lane, m.topic, m.stream, m.correlation_id, m.headers, "               \
     "m.created_at, m.due_at, m.expires_at, m.max_attempts, m.causation_id, m.event_type, m.metadata"
 
-/* The run that holds a work id is the last one that starts at or before it. */
-#define FINISHED_RUN_OF(id) "(select max(r.first_id) from boxcar_finished r where r.first_id <= " id ")"
+/* A message is finished if a run of boxcar_finished holds it: the last one that starts at or before it. */
+#define RUN_HOLDS(id)                                                                                        \
+    "f.first_id = (select max(r.first_id) from boxcar_finished r where r.first_id <= " id ") "               \
+    "and f.last_id >= " id
+#define IS_FINISHED(id) "exists (select 1 from boxcar_finished f where " RUN_HOLDS(id) ")"
 
-/* How often a lease on it expired, since it was enqueued or last replayed. */
-#define CRASHES_OF(id)                                                                                       \
-    "(select count(*) from boxcar_attempt a where a.work_id = " id " and a.outcome = 'lease_expired' "       \
-    "    and a.attempt_id > coalesce((select max(r.attempt_id) from boxcar_attempt r "                       \
-    "        where r.work_id = " id " and r.outcome = 'replayed'), 0))"
-
-/* Everything known about one message; see message/read.c for the columns. */
+/* Everything known about one message; see message/read.c for the columns. Crashes: how often a lease on it
+ * expired, since it was enqueued or last replayed. */
 #define FIND(payload)                                                                                        \
     "select " MESSAGE_COLUMNS ", p.state, p.available_at, p.expires_at, "                                    \
     "coalesce(p.retry_count, d.retry_count, (select a.retry_count from boxcar_attempt a "                    \
     "    where a.work_id = m.work_id order by a.attempt_id desc limit 1)), "                                 \
-    "coalesce(p.crash_count, d.crash_count, " CRASHES_OF(                                                    \
-        "m.work_id") "), "                                                                                   \
-                     "coalesce(p.last_error, d.last_error, (select a.error from boxcar_attempt a "           \
-                     "    where a.work_id = m.work_id and a.outcome <> 'replayed' "                          \
-                     "    order by a.attempt_id desc limit 1)), "                                            \
-                     "l.owner, l.epoch, l.until, f.owner, f.at, d.reason, d.died_at, "                       \
-                     "(select k.source from boxcar_inbox_key k where k.work_id = m.work_id), "               \
-                     "(select k.external_id from boxcar_inbox_key k where k.work_id = m.work_id), "          \
-                     "(select s.flags from boxcar_stage s where s.work_id = m.work_id)" payload              \
-                     " from boxcar_message m "                                                               \
-                     "left join boxcar_parked p on p.work_id = m.work_id "                                   \
-                     "left join boxcar_lease l on l.work_id = m.work_id "                                    \
-                     "left join boxcar_dead d on d.work_id = m.work_id "                                     \
-                     "left join boxcar_finished f on f.first_id = " FINISHED_RUN_OF(                         \
-                         "m.work_id") " and f.last_id >= m.work_id where m.work_id = ?1"
+    "coalesce(p.crash_count, d.crash_count, (select count(*) from boxcar_attempt a "                         \
+    "    where a.work_id = m.work_id and a.outcome = 'lease_expired' "                                       \
+    "    and a.attempt_id > coalesce((select max(r.attempt_id) from boxcar_attempt r "                       \
+    "        where r.work_id = m.work_id and r.outcome = 'replayed'), 0))), "                                \
+    "coalesce(p.last_error, d.last_error, (select a.error from boxcar_attempt a "                            \
+    "    where a.work_id = m.work_id and a.outcome <> 'replayed' order by a.attempt_id desc limit 1)), "     \
+    "l.owner, l.epoch, l.until, f.owner, f.at, d.reason, d.died_at, "                                        \
+    "(select k.source from boxcar_inbox_key k where k.work_id = m.work_id), "                                \
+    "(select k.external_id from boxcar_inbox_key k where k.work_id = m.work_id), "                           \
+    "(select s.flags from boxcar_stage s where s.work_id = m.work_id)" payload " from boxcar_message m "     \
+    "left join boxcar_parked p on p.work_id = m.work_id "                                                    \
+    "left join boxcar_lease l on l.work_id = m.work_id "                                                     \
+    "left join boxcar_dead d on d.work_id = m.work_id "                                                      \
+    "left join boxcar_finished f on " RUN_HOLDS("m.work_id") " where m.work_id = ?1"
 
 /* A join without its texts; see join/row.c. */
 #define JOIN_COLUMNS                                                                                         \
@@ -47,9 +44,6 @@
 #define EVENT_COLUMNS                                                                                        \
     "event_id, stream, version, position, type, correlation_id, headers, created_at, payload, causation_id"
 
-/* Topic conditions are a range of bytes, ?2 to ?3 (see sqlite_topic_range). */
-#define TOPIC_IN(column) column " >= ?2 and " column " < ?3"
-
 /* A fresh message m that others of its stream come before, or that its stream keeps back. */
 #define IS_BEHIND                                                                                            \
     "(m.lane = 2 and (exists (select 1 from boxcar_message e indexed by boxcar_message_stream "              \
@@ -61,22 +55,23 @@
     "l.stream = m.stream) "                                                                                  \
     "or exists (select 1 from boxcar_stream_halt h where h.box = m.box and h.stream = m.stream))) "
 
-/* Pages: box ?1, topics ?2 to ?3, below ?4, at most ?5, now ?6 where the clock counts. */
+/* Pages: box ?1, topics in the range of bytes from ?2 to ?3 (see sqlite_topic_range), below ?4, at most ?5,
+ * now ?6 where the clock counts. */
 #define PAGE_PARKED                                                                                          \
-    "select work_id from boxcar_parked where box = ?1 and " TOPIC_IN("topic") " and work_id < ?4 "
+    "select work_id from boxcar_parked where box = ?1 and topic >= ?2 and topic < ?3 and work_id < ?4 "
 #define PAGE_FRESH                                                                                           \
     "select m.work_id from boxcar_message m where m.work_id > (select position from boxcar_frontier "        \
-    "where box = ?1) and m.box = ?1 and m.lane <> 1 and " TOPIC_IN("m.topic") " and m.work_id < ?4 "
+    "where box = ?1) and m.box = ?1 and m.lane <> 1 and m.topic >= ?2 and m.topic < ?3 and m.work_id < ?4 "
 #define PAGE_ORDER "order by work_id desc limit ?5"
 
 /* As the availability indexes say it. Not "state < 2": that would be a range of the index, and
  * the planner prefers it to the equality that keeps the order. */
 #define IS_OPEN "state <> 2 and state <> 3"
 
-/* The first message of a stream in a state. */
+/* A column: the first message of a stream in a state. */
 #define STREAM_FIRST(state_number)                                                                           \
     "(select work_id from boxcar_parked indexed by boxcar_parked_stream where box = ?1 and stream = ?2 "     \
-    "and state = " state_number " order by work_id limit 1)"
+    "and state = " state_number " order by work_id limit 1), "
 /* The messages of a stream that are in the log beyond the frontier. */
 #define STREAM_FRESH                                                                                         \
     "from boxcar_message indexed by boxcar_message_stream where box = ?1 and stream = ?2 and lane = 2 "      \
@@ -84,29 +79,32 @@
 /* The first key of a stream that is alive, from ?2 on or behind it. Texts only: blobs, which only a foreign
  * hand writes, come behind all texts, and a walk from text to text would meet the first of them for ever. In
  * the log it goes past streams of which all is done, from key to key, to the first that is not. */
-#define STREAM_NEXT(operator)                                                                                \
-    "with recursive logged(stream) as (select min(stream) from boxcar_message indexed by "                   \
-    "boxcar_message_stream "                                                                                 \
-    "where box = ?1 and lane = 2 and stream "                                                                \
-    operator" ?2 and stream < x'' union all "                                                                \
-            "select (select min(m.stream) from boxcar_message m indexed by boxcar_message_stream "           \
-            "where m.box = ?1 and m.lane = 2 and m.stream > s.stream and m.stream < x'') from logged s "     \
-            "where s.stream is not null and not exists (select 1 from boxcar_message f indexed by "          \
-            "boxcar_message_stream "                                                                         \
-            "where f.box = ?1 and f.lane = 2 and f.stream = s.stream "                                       \
-            "and f.work_id > (select position from boxcar_frontier where box = ?1))) "                       \
-            "select min(stream) from (select min(stream) as stream from boxcar_parked where box = ?1 and "   \
-            "stream "                                                                                        \
-            operator" ?2 and stream < x'' union all "                                                        \
-                    "select min(stream) from boxcar_lease indexed by boxcar_lease_stream where box = ?1 "    \
-                    "and stream "                                                                            \
-                    operator" ?2 and stream < x'' union all "                                                \
-                            "select min(stream) from boxcar_stream_halt where box = ?1 and stream "          \
-                            operator" ?2 and stream < x'' "                                                  \
-                                    "union all select case when count(*) = count(stream) then max(stream) "  \
-                                    "end from logged)"
-#define HALT_NEXT(operator)                                                                                  \
-    "select min(stream) from boxcar_stream_halt where box = ?1 and stream " operator" ?2 and stream < x''"
+#define STREAM_NEXT(from)                                                                                    \
+    "with recursive logged(stream) as ("                                                                     \
+    "select min(stream) from boxcar_message indexed by boxcar_message_stream "                               \
+    "where box = ?1 and lane = 2 and stream " from " and stream < x'' union all "                            \
+    "select (select min(m.stream) from boxcar_message m indexed by boxcar_message_stream "                   \
+    "where m.box = ?1 and m.lane = 2 and m.stream > s.stream and m.stream < x'') from logged s "             \
+    "where s.stream is not null and not exists (select 1 from boxcar_message f "                             \
+    "indexed by boxcar_message_stream where f.box = ?1 and f.lane = 2 and f.stream = s.stream "              \
+    "and f.work_id > (select position from boxcar_frontier where box = ?1))) "                               \
+    "select min(stream) from ("                                                                              \
+    "select min(stream) as stream from boxcar_parked "                                                       \
+    "where box = ?1 and stream " from " and stream < x'' union all "                                         \
+    "select min(stream) from boxcar_lease indexed by boxcar_lease_stream "                                   \
+    "where box = ?1 and stream " from " and stream < x'' union all "                                         \
+    "select min(stream) from boxcar_stream_halt "                                                            \
+    "where box = ?1 and stream " from " and stream < x'' union all "                                         \
+    "select case when count(*) = count(stream) then max(stream) end from logged)"
+#define HALT_NEXT(from)                                                                                      \
+    "select min(stream) from boxcar_stream_halt where box = ?1 and stream " from " and stream < x''"
+/* Counting stops at a limit; beyond it stats tells an estimate. */
+#define COUNT_PARKED(condition)                                                                              \
+    "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN      \
+    " and " condition " limit ?3)"
+/* An instance that has been silent since ?1. */
+#define SILENT                                                                                               \
+    "select instance_id from boxcar_instance_row group by instance_id having max(seen_at) <= ?1 limit 1"
 
 const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_BEGIN_WRITE] = "begin immediate",
@@ -126,45 +124,41 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_MESSAGE_INSERT] =
         "insert into boxcar_message (work_id, message_id, box, lane, topic, stream, correlation_id, headers, "
         "created_at, due_at, expires_at, max_attempts, payload, unique_key, causation_id, event_type, "
-        "metadata) "
-        "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) "
+        "metadata) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) "
         "on conflict (message_id) do nothing",
     [S_MESSAGE_INSERT_MANY] =
         "insert into boxcar_message (work_id, message_id, box, lane, topic, stream, correlation_id, headers, "
-        "created_at, due_at, max_attempts, payload, causation_id, metadata) select rowid, message_id, box, "
-        "lane, topic, stream, "
-        "correlation_id, headers, created_at, due_at, max_attempts, payload, causation_id, metadata from "
-        "boxcar_new_messages(?1)",
+        "created_at, due_at, max_attempts, payload, causation_id, metadata) "
+        "select rowid, message_id, box, lane, topic, stream, correlation_id, headers, created_at, due_at, "
+        "max_attempts, payload, causation_id, metadata from boxcar_new_messages(?1)",
     [S_MESSAGE_BY_MESSAGE_ID] = "select work_id, box from boxcar_message where message_id = ?1",
     [S_MESSAGE_OF_OLD_KEY] =
         "select work_id, message_id from boxcar_message where message_id = ?1 and topic = ?2",
-    [S_UNIQUE_HOLDER] =
-        "select m.work_id, m.message_id from boxcar_unique_key k join boxcar_message m on m.work_id = "
-        "k.work_id "
-        "where k.key_id = ?1 and not exists (select 1 from boxcar_dead d where d.work_id = k.work_id) "
-        "and not exists (select 1 from boxcar_finished f where f.first_id = " FINISHED_RUN_OF(
-            "k.work_id") " and f.last_id >= k.work_id)",
+    [S_UNIQUE_HOLDER] = "select m.work_id, m.message_id from boxcar_unique_key k "
+                        "join boxcar_message m on m.work_id = k.work_id where k.key_id = ?1 "
+                        "and not exists (select 1 from boxcar_dead d where d.work_id = k.work_id) "
+                        "and not " IS_FINISHED("k.work_id"),
     [S_UNIQUE_TAKE] = "insert into boxcar_unique_key (key_id, work_id) values (?1, ?2) "
                       "on conflict (key_id) do update set work_id = excluded.work_id",
     [S_UNIQUE_KEY_OF] = "select unique_key from boxcar_message where work_id = ?1",
 
     [S_FRONTIER_READ] = "select position, epoch, turn, suspect_last from boxcar_frontier where box = ?1",
-    [S_FRONTIER_WRITE] = "update boxcar_frontier set position = ?2, epoch = ?3, turn = ?4, "
-                         "suspect_last = ?5 where box = ?1",
-    [S_WINDOW] = "select " MESSAGE_COLUMNS ", m.payload from boxcar_message m "
-                 "where m.work_id > ?1 order by m.work_id",
+    [S_FRONTIER_WRITE] =
+        "update boxcar_frontier set position = ?2, epoch = ?3, turn = ?4, suspect_last = ?5 where box = ?1",
+    [S_WINDOW] =
+        "select " MESSAGE_COLUMNS ", m.payload from boxcar_message m where m.work_id > ?1 order by m.work_id",
     [S_WINDOW_LOOK] = "select work_id, box, lane, topic, stream, created_at from boxcar_message "
                       "where work_id > ?1 order by work_id",
     /* Whether any stream is not only in the log; whether this one is not. */
-    [S_STREAM_ANY] = "select exists (select 1 from boxcar_parked indexed by boxcar_parked_stream where box = "
-                     "?1 and stream is not null) "
-                     "or exists (select 1 from boxcar_lease indexed by boxcar_lease_stream where box = ?1 "
-                     "and stream is not null) "
+    [S_STREAM_ANY] = "select exists (select 1 from boxcar_parked indexed by boxcar_parked_stream "
+                     "where box = ?1 and stream is not null) "
+                     "or exists (select 1 from boxcar_lease indexed by boxcar_lease_stream "
+                     "where box = ?1 and stream is not null) "
                      "or exists (select 1 from boxcar_stream_halt where box = ?1)",
-    [S_STREAM_BUSY] = "select exists (select 1 from boxcar_parked indexed by boxcar_parked_stream where box "
-                      "= ?1 and stream = ?2) "
-                      "or exists (select 1 from boxcar_lease indexed by boxcar_lease_stream where box = ?1 "
-                      "and stream = ?2) "
+    [S_STREAM_BUSY] = "select exists (select 1 from boxcar_parked indexed by boxcar_parked_stream "
+                      "where box = ?1 and stream = ?2) "
+                      "or exists (select 1 from boxcar_lease indexed by boxcar_lease_stream "
+                      "where box = ?1 and stream = ?2) "
                       "or exists (select 1 from boxcar_stream_halt where box = ?1 and stream = ?2)",
     [S_LEASE_INSERT] = "insert into boxcar_lease (work_id, epoch, owner, until, box, parked, topic, stream) "
                        "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -174,16 +168,13 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "from boxcar_parked p join boxcar_message m on m.work_id = p.work_id where p.work_id = ?1",
     [S_PARKED_LEASE] = "update boxcar_parked set state = 3 where work_id = ?1",
     [S_PARKED_AVAILABLE] =
-        "select work_id, available_at, partition from boxcar_parked "
-        "where box = ?1 and state = ?2 and " IS_OPEN " "
-        "and available_at <= ?3 and topic is not ?5 order by available_at, work_id limit ?4",
+        "select work_id, available_at, partition from boxcar_parked where box = ?1 and state = ?2 "
+        "and " IS_OPEN " and available_at <= ?3 and topic is not ?5 order by available_at, work_id limit ?4",
     [S_PARKED_AVAILABLE_TOPIC] =
         "select work_id, available_at, partition from boxcar_parked where box = ?1 and state = ?2 "
-        "and " IS_OPEN " "
-        "and available_at <= ?3 and topic = ?5 order by available_at, work_id limit ?4",
-    [S_PARKED_TOPICS] =
-        "select topic from boxcar_tally indexed by boxcar_tally_parked where box = ?1 and " TOPIC_IN(
-            "topic") " and parked > 0",
+        "and " IS_OPEN " and available_at <= ?3 and topic = ?5 order by available_at, work_id limit ?4",
+    [S_PARKED_TOPICS] = "select topic from boxcar_tally indexed by boxcar_tally_parked "
+                        "where box = ?1 and topic >= ?2 and topic < ?3 and parked > 0",
 
     [S_LEASE_READ] = "select epoch, owner, box, parked, topic, stream from boxcar_lease where work_id = ?1",
     [S_LEASES_READ] = "select epoch, owner, box, parked, topic, stream, work_id from boxcar_lease "
@@ -192,8 +183,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_LEASES_DELETE] = "delete from boxcar_lease where work_id between ?1 and ?2",
     [S_LEASE_DELETE] = "delete from boxcar_lease where work_id = ?1",
     [S_LEASE_RENEW] = "update boxcar_lease set until = max(until, ?2) where work_id = ?1",
-    [S_LEASE_EXPIRED] = "select work_id from boxcar_lease where until <= ?1 and (?3 < 0 or box = ?3) "
-                        "order by until limit ?2",
+    [S_LEASE_EXPIRED] =
+        "select work_id from boxcar_lease where until <= ?1 and (?3 < 0 or box = ?3) order by until limit ?2",
     [S_FINISHED_INSERT] =
         "insert into boxcar_finished (first_id, last_id, owner, at, counted) values (?1, ?2, ?3, ?4, 1)",
     [S_MESSAGE_RULES] = "select max_attempts from boxcar_message where work_id = ?1",
@@ -205,28 +196,26 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
 
     [S_PARKED_WRITE] =
         "insert into boxcar_parked (work_id, box, state, topic, stream, available_at, expires_at, "
-        "retry_count, crash_count, last_error, partition) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
-        "?11) "
-        "on conflict (work_id) do update set state = excluded.state, available_at = excluded.available_at, "
+        "retry_count, crash_count, last_error, partition) "
+        "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) on conflict (work_id) do update "
+        "set state = excluded.state, available_at = excluded.available_at, "
         "retry_count = excluded.retry_count, crash_count = excluded.crash_count, "
         "last_error = excluded.last_error",
     [S_PARKED_READ] = "select box, state, topic, stream, available_at, expires_at, retry_count, crash_count, "
                       "last_error from boxcar_parked where work_id = ?1",
     [S_PARKED_DELETE] = "delete from boxcar_parked where work_id = ?1",
     [S_PARKED_STATE] = "update boxcar_parked set state = ?2 where work_id = ?1",
-    [S_PARKED_EXPIRED] = "select work_id from boxcar_parked where expires_at <= ?1 and state < 3 "
-                         "order by expires_at limit ?2",
-    [S_STREAM_PLACES] =
-        "select " STREAM_FIRST("0") ", " STREAM_FIRST("1") ", " STREAM_FIRST("2") ", " STREAM_FIRST(
-            "3") ", "
-                 "exists (select 1 from boxcar_stream_halt where box = ?1 and stream = ?2)",
-    [S_STREAM_ENTER] = "insert into boxcar_parked (work_id, box, state, topic, stream, available_at, "
-                       "expires_at, retry_count, "
-                       "crash_count, partition) select l.work_id, l.box, 3, l.topic, l.stream, m.created_at, "
-                       "m.expires_at, 0, 0, ?3 "
-                       "from boxcar_lease l indexed by boxcar_lease_stream cross join boxcar_message m on "
-                       "m.work_id = l.work_id "
-                       "where l.box = ?1 and l.stream = ?2 and true on conflict (work_id) do nothing",
+    [S_PARKED_EXPIRED] =
+        "select work_id from boxcar_parked where expires_at <= ?1 and state < 3 order by expires_at limit ?2",
+    [S_STREAM_PLACES] = "select " STREAM_FIRST("0") STREAM_FIRST("1") STREAM_FIRST("2")
+        STREAM_FIRST("3") "exists (select 1 from boxcar_stream_halt where box = ?1 and stream = ?2)",
+    [S_STREAM_ENTER] =
+        "insert into boxcar_parked (work_id, box, state, topic, stream, available_at, expires_at, "
+        "retry_count, crash_count, partition) "
+        "select l.work_id, l.box, 3, l.topic, l.stream, m.created_at, m.expires_at, 0, 0, ?3 "
+        "from boxcar_lease l indexed by boxcar_lease_stream "
+        "cross join boxcar_message m on m.work_id = l.work_id "
+        "where l.box = ?1 and l.stream = ?2 and true on conflict (work_id) do nothing",
     [S_LEASES_ENTER] = "update boxcar_lease set parked = 1, stream = null where box = ?1 and stream = ?2",
     [S_LEASES_STRAIGHT] =
         "select 1 from boxcar_lease indexed by boxcar_lease_stream where stream is not null limit 1",
@@ -236,10 +225,9 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_STREAM_FRESH_FIRST] = "select min(work_id) " STREAM_FRESH,
     [S_MESSAGE_HEAD] = "select topic, created_at from boxcar_message where work_id = ?1",
     [S_PARKED_TOPIC] = "select topic, crash_count from boxcar_parked where work_id = ?1",
-    [S_STREAM_FOLLOWERS] =
-        "select work_id, topic, available_at, expires_at, crash_count from boxcar_parked "
-        "indexed by boxcar_parked_stream where box = ?1 and stream = ?2 and state = 2 and work_id > ?3 "
-        "order by work_id",
+    [S_STREAM_FOLLOWERS] = "select work_id, topic, available_at, expires_at, crash_count "
+                           "from boxcar_parked indexed by boxcar_parked_stream "
+                           "where box = ?1 and stream = ?2 and state = 2 and work_id > ?3 order by work_id",
     /* Leased, or given back with an attempt spent. There is at most one open one, and rarely any behind. */
     [S_STREAM_EARLIER] =
         "select min(work_id) from ("
@@ -251,27 +239,27 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "where box = ?1 and stream = ?2 and state = 2 and work_id < ?3 order by work_id limit ?4)) "
         "where retry_count > 0",
     [S_STREAM_PENDING] =
-        "select count(*) from (select 1 from boxcar_parked indexed by boxcar_parked_stream "
-        "where box = ?1 and stream = ?2 union all "
-        "select 1 from boxcar_lease indexed by boxcar_lease_stream where box = ?1 and stream = ?2 "
+        "select count(*) from ("
+        "select 1 from boxcar_parked indexed by boxcar_parked_stream where box = ?1 and stream = ?2 "
+        "union all select 1 from boxcar_lease indexed by boxcar_lease_stream where box = ?1 and stream = ?2 "
         "union all select 1 " STREAM_FRESH " limit ?3)",
-    [S_STREAM_NEXT] = STREAM_NEXT(">"),
-    [S_STREAM_NEXT_FROM] = STREAM_NEXT(">="),
+    [S_STREAM_NEXT] = STREAM_NEXT("> ?2"),
+    [S_STREAM_NEXT_FROM] = STREAM_NEXT(">= ?2"),
     [S_HALT_READ] = "select halted_at, halted_by from boxcar_stream_halt where box = ?1 and stream = ?2",
     [S_HALT_INSERT] = "insert into boxcar_stream_halt (box, stream, halted_at, halted_by) "
                       "values (?1, ?2, ?3, ?4) on conflict (box, stream) do nothing",
     [S_HALT_DELETE] = "delete from boxcar_stream_halt where box = ?1 and stream = ?2",
     [S_HALT_COUNT] = "select count(*) from (select 1 from boxcar_stream_halt where box = ?1 limit ?2)",
-    [S_HALT_NEXT] = HALT_NEXT(">"),
-    [S_HALT_NEXT_FROM] = HALT_NEXT(">="),
+    [S_HALT_NEXT] = HALT_NEXT("> ?2"),
+    [S_HALT_NEXT_FROM] = HALT_NEXT(">= ?2"),
     [S_RULES] = "select pattern, policy from boxcar_stream_rule order by pattern",
     [S_RULE_WRITE] = "insert into boxcar_stream_rule (pattern, policy) values (?1, ?2) "
                      "on conflict (pattern) do update set policy = excluded.policy",
     [S_RULE_DELETE] = "delete from boxcar_stream_rule where pattern = ?1",
     [S_VIOLATION_INSERT] = "insert into boxcar_stream_violation (at, box, stream, work_id, earlier_id) "
                            "values (?1, ?2, ?3, ?4, ?5)",
-    [S_VIOLATION_COUNT] = "select count(*) from (select 1 from boxcar_stream_violation "
-                          "where ?1 < 0 or box = ?1 limit ?2)",
+    [S_VIOLATION_COUNT] =
+        "select count(*) from (select 1 from boxcar_stream_violation where ?1 < 0 or box = ?1 limit ?2)",
     [S_VIOLATION_SWEEP] = "delete from boxcar_stream_violation where at <= ?1",
 
     [S_FIND] = FIND(""),
@@ -279,73 +267,59 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_STAGE_RECORD] = "insert into boxcar_stage (work_id, flags) values (?1, ?2) "
                        "on conflict (work_id) do update set flags = flags | excluded.flags",
     [S_STAGE_DELETE] = "delete from boxcar_stage where work_id between ?1 and ?2",
-    [S_PAGE_ALL] = "select work_id from boxcar_message where box = ?1 and " TOPIC_IN(
-        "topic") " and work_id < ?4 order by work_id desc limit ?5",
+    [S_PAGE_ALL] = "select work_id from boxcar_message where box = ?1 "
+                   "and topic >= ?2 and topic < ?3 and work_id < ?4 order by work_id desc limit ?5",
     [S_PAGE_READY] = PAGE_PARKED "and +state < 3 union all " PAGE_FRESH PAGE_ORDER,
     [S_PAGE_CLAIMABLE] = PAGE_PARKED "and +state < 2 and +available_at <= ?6 union all " PAGE_FRESH
                                      "and not " IS_BEHIND PAGE_ORDER,
     [S_PAGE_WAITING] = PAGE_PARKED
     "and (+state = 2 or +state < 2 and +available_at > ?6) union all " PAGE_FRESH "and " IS_BEHIND PAGE_ORDER,
-    [S_PAGE_IN_PROGRESS] = "select work_id from boxcar_lease where box = ?1 and " TOPIC_IN(
-        "topic") " and work_id < ?4 order by work_id desc limit ?5",
-    [S_PAGE_DONE] = "select m.work_id from boxcar_finished f cross join boxcar_message m "
-                    "on m.work_id between f.first_id and f.last_id "
-                    "where f.first_id < ?4 and m.work_id < ?4 and +m.box = ?1 and " TOPIC_IN(
-                        "m.topic") " order by f.first_id desc, m.work_id desc limit ?5",
-    [S_PAGE_FAILED] = "select work_id from boxcar_dead where +box = ?1 and " TOPIC_IN(
-        "+topic") " and work_id < ?4 order by work_id desc limit ?5",
+    [S_PAGE_IN_PROGRESS] = "select work_id from boxcar_lease where box = ?1 "
+                           "and topic >= ?2 and topic < ?3 and work_id < ?4 order by work_id desc limit ?5",
+    [S_PAGE_DONE] = "select m.work_id from boxcar_finished f "
+                    "cross join boxcar_message m on m.work_id between f.first_id and f.last_id "
+                    "where f.first_id < ?4 and m.work_id < ?4 and +m.box = ?1 "
+                    "and m.topic >= ?2 and m.topic < ?3 order by f.first_id desc, m.work_id desc limit ?5",
+    [S_PAGE_FAILED] = "select work_id from boxcar_dead where +box = ?1 "
+                      "and +topic >= ?2 and +topic < ?3 and work_id < ?4 order by work_id desc limit ?5",
     [S_ATTEMPTS] = "select at, retry_count, outcome, owner, epoch, error from boxcar_attempt "
                    "where work_id = ?1 order by attempt_id",
 
-    [S_TALLY_ADD] =
-        "insert into boxcar_tally (box, topic, fresh, parked, behind, leased, done, dead) "
-        "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) on conflict (box, topic) do update set "
-        "fresh = fresh + excluded.fresh, parked = parked + excluded.parked, behind = behind + "
-        "excluded.behind, "
-        "leased = leased + excluded.leased, done = done + excluded.done, dead = dead + excluded.dead",
+    [S_TALLY_ADD] = "insert into boxcar_tally (box, topic, fresh, parked, behind, leased, done, dead) "
+                    "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) on conflict (box, topic) do update "
+                    "set fresh = fresh + excluded.fresh, parked = parked + excluded.parked, "
+                    "behind = behind + excluded.behind, leased = leased + excluded.leased, "
+                    "done = done + excluded.done, dead = dead + excluded.dead",
     [S_TALLY_READ] = "select topic, fresh, parked, behind, leased, done, dead from boxcar_tally "
                      "where box = ?1 order by topic",
     [S_TALLY_SWEEP] = "delete from boxcar_tally where fresh = 0 and parked = 0 and behind = 0 "
                       "and leased = 0 and done = 0 and dead = 0",
-    /* Counting stops at a limit; beyond it stats tells an estimate. */
-    [S_STATS_PARKED_READY] =
-        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN
-        " "
-        "and available_at <= ?2 limit ?3)",
-    [S_STATS_PARKED_LATER] =
-        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN
-        " "
-        "and available_at > ?2 limit ?3)",
-    [S_STATS_TOPIC_READY] =
-        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN
-        " "
-        "and topic = ?4 and available_at <= ?2 limit ?3)",
-    [S_STATS_TOPIC_LATER] =
-        "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN
-        " "
-        "and topic = ?4 and available_at > ?2 limit ?3)",
+    [S_STATS_PARKED_READY] = COUNT_PARKED("available_at <= ?2"),
+    [S_STATS_PARKED_LATER] = COUNT_PARKED("available_at > ?2"),
+    [S_STATS_TOPIC_READY] = COUNT_PARKED("topic = ?4 and available_at <= ?2"),
+    [S_STATS_TOPIC_LATER] = COUNT_PARKED("topic = ?4 and available_at > ?2"),
     [S_STATS_EXPIRED] =
         "select box, topic, until from boxcar_lease where until <= ?1 order by until limit ?2",
-    [S_STATS_OLDEST_PARKED] = "select min(available_at) from boxcar_parked where box = ?1 and state = ?2 "
-                              "and " IS_OPEN,
-    [S_STATS_OLDEST_TOPIC] = "select min(available_at) from boxcar_parked where box = ?1 and state = ?2 "
-                             "and " IS_OPEN " and topic = ?3",
+    [S_STATS_OLDEST_PARKED] =
+        "select min(available_at) from boxcar_parked where box = ?1 and state = ?2 and " IS_OPEN,
+    [S_STATS_OLDEST_TOPIC] = "select min(available_at) from boxcar_parked "
+                             "where box = ?1 and state = ?2 and " IS_OPEN " and topic = ?3",
     [S_STATS_OLDEST_FRESH] =
-        "select box, lane, topic, created_at from boxcar_message where work_id > (select position "
-        "from boxcar_frontier where box = ?1) order by work_id limit ?2",
+        "select box, lane, topic, created_at from boxcar_message "
+        "where work_id > (select position from boxcar_frontier where box = ?1) order by work_id limit ?2",
 
-    [S_STATS_BEHIND] = "select m.topic, m.box = ?1 and " IS_BEHIND
-                       "from boxcar_message m where m.work_id > (select position "
-                       "from boxcar_frontier where box = ?1) order by m.work_id limit ?2",
+    [S_STATS_BEHIND] =
+        "select m.topic, m.box = ?1 and " IS_BEHIND "from boxcar_message m "
+        "where m.work_id > (select position from boxcar_frontier where box = ?1) order by m.work_id limit ?2",
 
     /* The limits hold for both boxes together, so that none makes a walk through the other long. */
     [S_OVERDUE_LEASES] = "select count(*), min(until) from (select box, until from boxcar_lease "
                          "where until < ?2 order by until limit ?3) where box = ?1",
-    [S_DIED_LATELY] = "select count(*) from (select box from boxcar_dead where died_at > ?2 "
-                      "order by died_at desc limit ?3) where box = ?1",
+    [S_DIED_LATELY] = "select count(*) from (select box from boxcar_dead "
+                      "where died_at > ?2 order by died_at desc limit ?3) where box = ?1",
     [S_NEWEST_MESSAGE] = "select created_at from boxcar_message order by work_id desc limit 1",
-    [S_LIVE_HOSTS] = "select host, count(*) from boxcar_instance_row where box = ?1 and seen_at > ?2 "
-                     "group by host order by 2 desc, 1",
+    [S_LIVE_HOSTS] = "select host, count(*) from boxcar_instance_row "
+                     "where box = ?1 and seen_at > ?2 group by host order by 2 desc, 1",
     [S_LIVE_PATTERNS] = "select distinct t.value from boxcar_instance_row i, json_each(i.topics) t "
                         "where i.box = ?1 and i.seen_at > ?2",
 
@@ -357,25 +331,25 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "left join boxcar_lease l on l.work_id = m.work_id "
         "left join boxcar_dead d on d.work_id = m.work_id where m.work_id = ?1 and m.box = ?2",
     [S_MESSAGE_SET_ASIDE] = "update boxcar_message set lane = 1 where work_id = ?1",
-    [S_DEAD_PAGE] = "select work_id from boxcar_dead where +box = ?1 and " TOPIC_IN(
-        "+topic") " and (?4 = 0 or reason = ?4) and (?5 is null or died_at < ?5) and work_id < ?7 "
-                  "order by work_id desc limit ?6",
+    [S_DEAD_PAGE] = "select work_id from boxcar_dead where +box = ?1 and +topic >= ?2 and +topic < ?3 "
+                    "and (?4 = 0 or reason = ?4) and (?5 is null or died_at < ?5) and work_id < ?7 "
+                    "order by work_id desc limit ?6",
     [S_DEAD_READ] = "select d.box, d.topic, d.reason, d.died_at, d.last_error, m.stream, m.due_at "
                     "from boxcar_dead d join boxcar_message m on m.work_id = d.work_id where d.work_id = ?1",
     [S_DEAD_DELETE] = "delete from boxcar_dead where work_id = ?1",
     [S_MESSAGE_DELETE] = "delete from boxcar_message where work_id between ?1 and ?2",
-    [S_UPKEEP_NOTE] = "update boxcar_upkeep set ran_at = ?1 where ran_at is null or ran_at not between ?1 - "
-                      "10000000 and ?1",
+    [S_UPKEEP_NOTE] = "update boxcar_upkeep set ran_at = ?1 "
+                      "where ran_at is null or ran_at not between ?1 - 10000000 and ?1",
     [S_UPKEEP_READ] = "select since, ran_at from boxcar_upkeep",
     [S_REMOVED_NOTE] = "update boxcar_removed set highest_id = ?1 where highest_id < ?1",
     [S_ATTEMPT_DELETE] = "delete from boxcar_attempt where work_id between ?1 and ?2",
 
-    [S_JOIN_INSERT] = "insert into boxcar_join (join_id, grouping_key, expected_steps, created_at, "
-                      "last_updated_at, deadline, metadata) values (?1, ?2, ?3, ?4, ?4, ?5, ?6) "
-                      "on conflict (join_id) do nothing",
+    [S_JOIN_INSERT] =
+        "insert into boxcar_join (join_id, grouping_key, expected_steps, created_at, last_updated_at, "
+        "deadline, metadata) values (?1, ?2, ?3, ?4, ?4, ?5, ?6) on conflict (join_id) do nothing",
     [S_JOIN_READ] = "select " JOIN_COLUMNS " from boxcar_join where join_id = ?1",
-    [S_JOIN_WRITE] = "update boxcar_join set completed_steps = ?2, failed_steps = ?3, status = ?4, "
-                     "reason = ?5, last_updated_at = ?6 where join_id = ?1",
+    [S_JOIN_WRITE] = "update boxcar_join set completed_steps = ?2, "
+                     "failed_steps = ?3, status = ?4, reason = ?5, last_updated_at = ?6 where join_id = ?1",
     [S_JOIN_FIND] = "select " JOIN_COLUMNS ", grouping_key, metadata from boxcar_join where join_id = ?1",
     [S_JOIN_PAGE] = JOIN_PAGE(""),
     [S_JOIN_PAGE_STATUS] = JOIN_PAGE("status = ?4 and "),
@@ -389,20 +363,20 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                        "where status = 0 and deadline <= ?1 order by deadline limit ?2",
     /* A join is kept as long as it has a wait. */
     [S_JOIN_OVER] = "select join_id from boxcar_join j where status <> 0 and last_updated_at <= ?1 "
-                    "and not exists (select 1 from boxcar_join_wait w join boxcar_message m "
-                    "on m.work_id = w.work_id where w.join_id = j.join_id) "
+                    "and not exists (select 1 from boxcar_join_wait w "
+                    "join boxcar_message m on m.work_id = w.work_id where w.join_id = j.join_id) "
                     "order by last_updated_at limit ?2",
     [S_JOIN_DELETE] = "delete from boxcar_join where join_id = ?1",
 
     [S_MEMBER_INSERT] = "insert into boxcar_join_member (join_id, message_id, work_id, settle, created_at) "
                         "values (?1, ?2, ?3, ?4, ?5) on conflict (join_id, message_id) do nothing",
     [S_MEMBER_READ] = "select status, work_id from boxcar_member where join_id = ?1 and message_id = ?2",
-    [S_MEMBER_COUNT] = "update boxcar_join_member set status = ?3 "
-                       "where join_id = ?1 and message_id = ?2 and status = 0",
-    [S_MEMBER_UNMARK] = "update boxcar_join_member set settle = 0 "
-                        "where join_id = ?1 and message_id = ?2 and settle <> 0",
-    [S_MEMBER_KNOW] = "update boxcar_join_member set work_id = ?2, settle = ?3 "
-                      "where message_id = ?1 and work_id is null",
+    [S_MEMBER_COUNT] =
+        "update boxcar_join_member set status = ?3 where join_id = ?1 and message_id = ?2 and status = 0",
+    [S_MEMBER_UNMARK] =
+        "update boxcar_join_member set settle = 0 where join_id = ?1 and message_id = ?2 and settle <> 0",
+    [S_MEMBER_KNOW] =
+        "update boxcar_join_member set work_id = ?2, settle = ?3 where message_id = ?1 and work_id is null",
     [S_MEMBER_ANY_UNKNOWN] = "select 1 from boxcar_join_member where work_id is null limit 1",
     [S_MEMBERS_UNKNOWN] = "select message_id from boxcar_join_member where work_id is null "
                           "and message_id > coalesce(?1, x'') order by message_id limit ?2",
@@ -426,9 +400,7 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     /* The message behind an id, and the outcome of a member if it has ended. */
     [S_MESSAGE_END] =
         "select m.work_id, case when exists (select 1 from boxcar_dead d where d.work_id = m.work_id) then 2 "
-        "when exists (select 1 from boxcar_finished f where f.first_id = " FINISHED_RUN_OF(
-            "m.work_id") " and f.last_id >= m.work_id) then 1 else 0 end from boxcar_message m where "
-                         "m.message_id = ?1",
+        "when " IS_FINISHED("m.work_id") " then 1 else 0 end from boxcar_message m where m.message_id = ?1",
     [S_MESSAGE_IS_COUNTED] = "select 1 from boxcar_member where work_id = ?1 and +status <> 0 limit 1",
 
     /* Where the run that begins at or before ?2 ends, and where the next one begins. */
@@ -444,23 +416,23 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
 
     [S_WAIT_INSERT] =
         "insert into boxcar_join_wait (work_id, join_id) values (?1, ?2) on conflict (work_id) do nothing",
-    [S_WAITS_WAKE] = "update boxcar_parked set available_at = ?2 where work_id in "
-                     "(select work_id from boxcar_join_wait where join_id = ?1) "
+    [S_WAITS_WAKE] = "update boxcar_parked set available_at = ?2 "
+                     "where work_id in (select work_id from boxcar_join_wait where join_id = ?1) "
                      "and +state <> 3 and +available_at > ?2",
     [S_WAITS_OF_JOIN] =
         "select p.work_id, p.state from boxcar_join_wait w join boxcar_parked p on p.work_id = w.work_id "
         "where w.join_id = ?1 and p.state in (0, 1)",
-    [S_WAITS_DUE] = "select work_id, state from boxcar_parked where box = 0 and state = ?1 and " IS_OPEN " "
-                    "and available_at <= ?2 and topic = ?3 order by available_at, work_id",
+    [S_WAITS_DUE] = "select work_id, state from boxcar_parked where box = 0 and state = ?1 and " IS_OPEN
+                    " and available_at <= ?2 and topic = ?3 order by available_at, work_id",
     [S_WAITS_FORGET] = "delete from boxcar_join_wait where work_id between ?1 and ?2",
     [S_WAITS_DELETE] = "delete from boxcar_join_wait where join_id = ?1",
     [S_MESSAGE_CREATED] = "select created_at from boxcar_message where work_id = ?1",
 
-    [S_KEY_READ] = "select state, work_id, content_hash from boxcar_inbox_key "
-                   "where source = ?1 and external_id = ?2",
-    [S_KEY_INSERT] = "insert into boxcar_inbox_key (source, external_id, state, work_id, ended_at, "
-                     "first_seen_at, last_seen_at, content_hash, seen_count) "
-                     "values (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, 1)",
+    [S_KEY_READ] =
+        "select state, work_id, content_hash from boxcar_inbox_key where source = ?1 and external_id = ?2",
+    [S_KEY_INSERT] =
+        "insert into boxcar_inbox_key (source, external_id, state, work_id, ended_at, first_seen_at, "
+        "last_seen_at, content_hash, seen_count) values (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, 1)",
     [S_KEY_TAKE] = "update boxcar_inbox_key set state = ?3, work_id = ?4, ended_at = ?5, "
                    "last_seen_at = max(last_seen_at, ?6), content_hash = coalesce(content_hash, ?7), "
                    "seen_count = seen_count + 1 where source = ?1 and external_id = ?2",
@@ -470,21 +442,18 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     /* The state is that of boxcar_inbox_state: one that has a message is as far as that. */
     [S_KEY_FIND] = "select k.work_id, case when k.state <> 1 then k.state when f.first_id is not null then 2 "
                    "when d.work_id is not null then 3 when l.work_id is not null then 1 else 0 end, "
-                   "k.content_hash, k.first_seen_at, k.last_seen_at, k.seen_count, coalesce(k.ended_at, "
-                   "f.at, d.died_at) "
+                   "k.content_hash, k.first_seen_at, k.last_seen_at, k.seen_count, "
+                   "coalesce(k.ended_at, f.at, d.died_at) "
                    "from boxcar_inbox_key k left join boxcar_lease l on l.work_id = k.work_id "
-                   "left join boxcar_dead d on d.work_id = k.work_id "
-                   "left join boxcar_finished f on f.first_id = " FINISHED_RUN_OF(
-                       "k.work_id") " and f.last_id >= k.work_id where k.source = ?1 and k.external_id = ?2",
+                   "left join boxcar_dead d on d.work_id = k.work_id left join boxcar_finished f "
+                   "on " RUN_HOLDS("k.work_id") " where k.source = ?1 and k.external_id = ?2",
     [S_KEY_OF_MESSAGE] = "select source, external_id from boxcar_inbox_key where work_id = ?1",
     [S_KEYS_SWEEP] =
-        "delete from boxcar_inbox_key where (source, external_id) in (select source, external_id "
-        "from boxcar_inbox_key where state <> 1 and last_seen_at <= ?1 "
+        "delete from boxcar_inbox_key where (source, external_id) in "
+        "(select source, external_id from boxcar_inbox_key where state <> 1 and last_seen_at <= ?1 "
         "order by last_seen_at limit ?2)",
-    [S_IS_FINISHED] =
-        "select 1 from boxcar_finished f where f.first_id = " FINISHED_RUN_OF("?1") " and f.last_id >= ?1",
+    [S_IS_FINISHED] = "select 1 from boxcar_finished f where " RUN_HOLDS("?1"),
 
-    /* Changes when another connection has committed, never by our own commits. */
     [S_EVENT_LAST_VERSION] =
         "select version from boxcar_event_row where stream = ?1 order by version desc limit 1",
     [S_EVENT_BY_ID] = "select version, stream = ?2 from boxcar_event_row where event_id = ?1",
@@ -493,40 +462,38 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "payload, causation_id) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     [S_EVENT_STREAM] = "select " EVENT_COLUMNS " from boxcar_event_row "
                        "where stream = ?1 and version >= ?2 order by version limit ?3",
-    [S_EVENT_ALL] = "select " EVENT_COLUMNS " from boxcar_event_row "
-                    "where position > ?1 order by position limit ?2",
+    [S_EVENT_ALL] =
+        "select " EVENT_COLUMNS " from boxcar_event_row where position > ?1 order by position limit ?2",
     /* What to look at before reading a payload. */
-    [S_EVENT_CHOICE] = "select position, type, stream from boxcar_event_row "
-                       "where position > ?1 order by position limit ?2",
+    [S_EVENT_CHOICE] =
+        "select position, type, stream from boxcar_event_row where position > ?1 order by position limit ?2",
 
+    /* Changes when another connection has committed, never by our own commits. */
     [S_DATA_VERSION] = "pragma data_version",
     [S_INSTANCE_WRITE] =
         "insert into boxcar_instance_row (instance_id, box, host, pid, concurrency, topics, started_at, "
-        "seen_at) values (?1, ?2, ?3, ?4, ?5, coalesce(?6, '[]'), ?7, ?7) on conflict (instance_id, box) do "
-        "update set "
-        "host = excluded.host, pid = excluded.pid, concurrency = excluded.concurrency, "
+        "seen_at) values (?1, ?2, ?3, ?4, ?5, coalesce(?6, '[]'), ?7, ?7) "
+        "on conflict (instance_id, box) do update "
+        "set host = excluded.host, pid = excluded.pid, concurrency = excluded.concurrency, "
         "topics = coalesce(?6, topics), seen_at = excluded.seen_at",
     [S_INSTANCE_TOUCH] = "update boxcar_instance_row set host = ?2, pid = ?3, concurrency = ?4, seen_at = ?5 "
                          "where instance_id = ?1 returning 1",
     [S_INSTANCE_SEEN] = "select min(seen_at) from boxcar_instance_row where instance_id = ?1",
     [S_INSTANCE_SIGN] = "update boxcar_instance_row set seen_at = ?2 where instance_id = ?1",
     [S_INSTANCE_DELETE] = "delete from boxcar_instance_row where instance_id = ?1",
-    [S_INSTANCE_SILENT] = "select instance_id from boxcar_instance_row group by instance_id "
-                          "having max(seen_at) <= ?1 limit 1",
+    [S_INSTANCE_SILENT] = SILENT,
+    [S_INSTANCE_SILENT_DELETE] = "delete from boxcar_instance_row where instance_id = (" SILENT ")",
     [S_INSTANCE_LEASES] = "select work_id from boxcar_lease where owner = ?1 limit ?2",
-    [S_INSTANCE_SILENT_DELETE] = "delete from boxcar_instance_row where instance_id = ("
-                                 "select instance_id from boxcar_instance_row group by instance_id "
-                                 "having max(seen_at) <= ?1 limit 1)",
-    [S_INSTANCE_RANK] = "select count(*), count(*) filter (where instance_id < ?1), max(instance_id = ?1) "
-                        "from boxcar_instance_row where seen_at > ?2 and box = ?3 and topics = "
-                        "(select topics from boxcar_instance_row where instance_id = ?1 and box = ?3)",
+    [S_INSTANCE_RANK] =
+        "select count(*), count(*) filter (where instance_id < ?1), max(instance_id = ?1) "
+        "from boxcar_instance_row where seen_at > ?2 and box = ?3 "
+        "and topics = (select topics from boxcar_instance_row where instance_id = ?1 and box = ?3)",
     /* An epoch is the time of its claim, or a little later. */
     [S_INSTANCES] =
         "select i.instance_id, i.host, i.pid, i.concurrency, i.started_at, i.seen_at, l.leased, l.oldest, "
-        "i.box, "
-        "row_number() over (partition by i.box, i.topics order by i.instance_id) - 1, "
-        "count(*) over (partition by i.box, i.topics) "
-        "from boxcar_instance_row i left join (select owner, box, count(*) as leased, min(epoch) as oldest "
+        "i.box, row_number() over (partition by i.box, i.topics order by i.instance_id) - 1, "
+        "count(*) over (partition by i.box, i.topics) from boxcar_instance_row i "
+        "left join (select owner, box, count(*) as leased, min(epoch) as oldest "
         "from boxcar_lease group by owner, box) l on l.owner = i.instance_id and l.box = i.box "
         "where i.seen_at > ?1 order by i.box, i.topics, i.instance_id",
     /* Fresh, leased, parked, behind; the first that finds something answers. Parked messages are searched
@@ -534,49 +501,47 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
      * due later than ?4 are not walked through, and a stream whose head is due later is skipped whole.
      * Messages of the topic ?5 wait for joins: those due later than ?6 (now) do not count here. */
     [S_IS_DRAINED] =
-        "select case when exists (select 1 from boxcar_message m where m.work_id > (select position "
-        "from boxcar_frontier where box = ?1) and +m.box = ?1 and +m.lane <> 1 and m.topic >= ?2 and m.topic "
-        "< ?3 "
-        "and (+m.lane = 0 or not exists (select 1 from boxcar_stream_halt h where h.box = ?1 and h.stream = "
-        "m.stream) "
+        "select case "
+        "when exists (select 1 from boxcar_message m "
+        "where m.work_id > (select position from boxcar_frontier where box = ?1) "
+        "and +m.box = ?1 and +m.lane <> 1 and m.topic >= ?2 and m.topic < ?3 and (+m.lane = 0 "
+        "or not exists (select 1 from boxcar_stream_halt h where h.box = ?1 and h.stream = m.stream) "
         "and (not exists (select 1 from boxcar_parked p where p.box = ?1 and p.stream = m.stream) "
-        "or exists (select 1 from boxcar_parked h where h.box = ?1 and h.stream = m.stream and h.state in "
-        "(0, 1, 3) "
-        "and (h.state = 3 or h.available_at <= case when h.topic = ?5 then ?6 else ?4 end))))) "
-        "then 0 when exists (select 1 from boxcar_lease where box = ?1 and topic >= ?2 and topic < ?3) "
-        "then 0 when exists (select 1 from boxcar_tally t indexed by boxcar_tally_parked "
+        "or exists (select 1 from boxcar_parked h "
+        "where h.box = ?1 and h.stream = m.stream and h.state in (0, 1, 3) "
+        "and (h.state = 3 or h.available_at <= case when h.topic = ?5 then ?6 else ?4 end))))) then 0 "
+        "when exists (select 1 from boxcar_lease where box = ?1 and topic >= ?2 and topic < ?3) then 0 "
+        "when exists (select 1 from boxcar_tally t indexed by boxcar_tally_parked "
         "where t.box = ?1 and t.topic >= ?2 and t.topic < ?3 and t.parked > 0 "
         "and exists (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN
-        " and topic = t.topic and available_at <= case when t.topic = ?5 then ?6 else ?4 end)) "
-        "then 0 when exists (with recursive s(stream) as ("
+        " and topic = t.topic and available_at <= case when t.topic = ?5 then ?6 else ?4 end)) then 0 "
+        "when exists (with recursive s(stream) as ("
         "select min(stream) from boxcar_parked where box = ?1 and stream is not null union all "
-        "select (select min(p.stream) from boxcar_parked p where p.box = ?1 and p.stream > s.stream) from s "
-        "where s.stream is not null) "
+        "select (select min(p.stream) from boxcar_parked p where p.box = ?1 and p.stream > s.stream) "
+        "from s where s.stream is not null) "
         "select 1 from s where s.stream is not null "
-        "and exists (select 1 from boxcar_parked h where h.box = ?1 and h.stream = s.stream "
-        "and h.state in (0, 1, 3) and (h.state = 3 or h.available_at <= case when h.topic = ?5 then ?6 "
-        "else ?4 end)) "
+        "and exists (select 1 from boxcar_parked h "
+        "where h.box = ?1 and h.stream = s.stream and h.state in (0, 1, 3) "
+        "and (h.state = 3 or h.available_at <= case when h.topic = ?5 then ?6 else ?4 end)) "
         "and exists (select 1 from boxcar_parked b where b.box = ?1 and b.stream = s.stream and b.state = 2 "
         "and b.available_at <= case when b.topic = ?5 then ?6 else ?4 end "
-        "and +b.topic >= ?2 and +b.topic < ?3)) "
-        "then 0 else 1 end",
+        "and +b.topic >= ?2 and +b.topic < ?3)) then 0 "
+        "else 1 end",
 
     [S_DEAD_OVERDUE] = "select work_id from boxcar_dead where died_at <= ?1 order by died_at limit ?2",
-    [S_FINISHED_OVERDUE] = "select first_id, last_id, owner, at from boxcar_finished where at <= ?1 "
-                           "order by at limit 1",
+    [S_FINISHED_OVERDUE] =
+        "select first_id, last_id, owner, at from boxcar_finished where at <= ?1 order by at limit 1",
     [S_FINISHED_DELETE] = "delete from boxcar_finished where first_id = ?1",
-    [S_RANGE_TOPICS] = "select box, topic, count(*) from boxcar_message where work_id between ?1 and ?2 "
-                       "group by box, topic",
-    [S_LOG_BOUNDS] = "select (select min(work_id) from boxcar_message where work_id > ?1), "
-                     "(select max(work_id) from boxcar_message)",
+    [S_RANGE_TOPICS] =
+        "select box, topic, count(*) from boxcar_message where work_id between ?1 and ?2 group by box, topic",
+    [S_LOG_NEXT] = "select min(work_id) from boxcar_message where work_id > ?1",
     [S_AUDIT] = "select m.work_id, m.box, m.topic, m.stream, m.created_at, m.due_at, m.expires_at "
                 "from boxcar_message m join boxcar_frontier r on r.box = m.box "
                 "where m.work_id between ?1 and ?2 and (m.lane = 1 or m.work_id <= r.position) "
                 "and not exists (select 1 from boxcar_parked p where p.work_id = m.work_id) "
                 "and not exists (select 1 from boxcar_lease l where l.work_id = m.work_id) "
                 "and not exists (select 1 from boxcar_dead d where d.work_id = m.work_id) "
-                "and not exists (select 1 from boxcar_finished f where f.first_id = " FINISHED_RUN_OF(
-                    "m.work_id") " and f.last_id >= m.work_id) order by m.work_id",
+                "and not " IS_FINISHED("m.work_id") " order by m.work_id",
     [S_TALLY_CLEAR] = "delete from boxcar_tally",
     [S_TALLY_RECOUNT] =
         "insert into boxcar_tally (box, topic, fresh, parked, behind, leased, done, dead) "

@@ -199,7 +199,7 @@ enum statement {
     S_FINISHED_OVERDUE,
     S_FINISHED_DELETE,
     S_RANGE_TOPICS,
-    S_LOG_BOUNDS,
+    S_LOG_NEXT,
     S_AUDIT,
     S_TALLY_CLEAR,
     S_TALLY_RECOUNT,
