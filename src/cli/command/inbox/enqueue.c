@@ -1,24 +1,20 @@
 /* boxcar inbox enqueue: stores a message from outside, or a file of them, once for each key. */
-#include <stdlib.h>
-
-#include "cli/command/commands.h"
 #include "cli/command/enqueue.h"
+#include "cli/command/common.h"
 #include "cli/input/new_message.h"
 #include "cli/input/payload.h"
-#include "cli/output/message_json.h"
-#include "cli/output/report.h"
 #include "inbox.h"
 
 static struct { char *batch, *hash; } given;
 static struct new_message_given given_message;
 
-static struct poptOption OPTIONS[] = {{"batch", 0, POPT_ARG_STRING, &given.batch, 0,
-                                       "read messages from JSON Lines; - is standard input", "FILE|-"},
-                                      {"hash", 0, POPT_ARG_STRING, &given.hash, 0,
-                                       "of the content, up to 255 characters; another one later is reported",
-                                       "TEXT"},
-                                      NEW_MESSAGE_OPTIONS(given_message),
-                                      POPT_TABLEEND};
+static struct poptOption OPTIONS[] = {
+    OPTION_TEXT("batch", given.batch, "read messages from JSON Lines; - is standard input", "FILE|-"),
+    OPTION_TEXT("hash", given.hash, "of the content, up to 255 characters; another one later is reported",
+                "TEXT"),
+    NEW_MESSAGE_OPTIONS(given_message),
+    POPT_TABLEEND,
+};
 
 static const char *const COLUMNS[] = {"work_id", "message_id", "duplicate", "hash_mismatch", NULL};
 
@@ -33,10 +29,10 @@ static json_t *enqueued_row(const boxcar_enqueued *enqueued) {
 
 static const struct enqueue_kind INBOX = {.box = BOXCAR_INBOX, .row = enqueued_row, .columns = COLUMNS};
 
-static int run_one(struct cli *cli, const char *const *args) {
+static int run_one(struct cli *cli) {
+    const char *const *args = cli->args;
     boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
-    boxcar_inbox_key key;
-    char *payload = NULL, *headers = NULL;
+    AUTO_FREE char *payload = NULL, *headers = NULL;
     size_t count = cli_args_count(args);
     if (count < 3)
         return cli_usage(cli, "%s is missing: give SOURCE, ID, TOPIC and PAYLOAD, or --batch FILE",
@@ -46,35 +42,25 @@ static int run_one(struct cli *cli, const char *const *args) {
     if (count > 4) /* what is too much may be a part of the payload: not shown (BX-010) */
         return cli_usage(cli,
                          "more arguments than SOURCE, ID, TOPIC and PAYLOAD: put quotes around the payload");
-    if (!inbox_key_read(cli, args, &key))
-        return CLI_USAGE;
-    message.topic = boxcar_str_of(args[2]);
-    int result = CLI_USAGE;
     if (!args[3])
-        result = cli_usage(cli, "payload is missing: give PAYLOAD, or - to read it from standard input");
-    else if (new_message_read(cli, &given_message, &message, &headers))
-        result = payload_read(cli, args[3], &payload, &message.payload);
-    if (result == CLI_DONE) {
-        message.source = key.source;
-        message.external_id = key.external_id;
-        message.content_hash = boxcar_str_of(given.hash);
-        result = enqueue_one(cli, &INBOX, &message);
-    }
-    free(payload);
-    free(headers);
-    return result;
+        return cli_usage(cli, "payload is missing: give PAYLOAD, or - to read it from standard input");
+    message.source = boxcar_str_of(args[0]);
+    message.external_id = boxcar_str_of(args[1]);
+    message.topic = boxcar_str_of(args[2]);
+    message.content_hash = boxcar_str_of(given.hash);
+    if (!new_message_read(cli, &given_message, &message, &headers))
+        return CLI_USAGE;
+    TRY(payload_read(cli, args[3], &payload, &message.payload));
+    return enqueue_one(cli, &INBOX, &message);
 }
 
-static int run_batch(struct cli *cli, const char *const *args) {
-    if (args[0] || given.hash || new_message_is_given(&given_message)) {
+static int run(struct cli *cli) {
+    if (!given.batch)
+        return run_one(cli);
+    if (cli->args[0] || given.hash || new_message_is_given(&given_message))
         return cli_usage(cli, "--batch is given: every message comes from the file, "
                               "so give no SOURCE, ID, TOPIC, PAYLOAD or options of a message");
-    }
     return enqueue_file(cli, &INBOX, given.batch);
-}
-
-static int run(struct cli *cli, const char *const *args) {
-    return given.batch ? run_batch(cli, args) : run_one(cli, args);
 }
 
 const struct command CMD_INBOX_ENQUEUE = {
@@ -103,5 +89,6 @@ const struct command CMD_INBOX_ENQUEUE = {
         "printf '{\"source\":\"shop\",\"id\":\"1\",\"topic\":\"a\",\"payload\":{\"n\":1}}\\n' | boxcar inbox "
         "enqueue --batch -\n",
     .options = OPTIONS,
+    .most_args = CLI_ANY_ARGS,
     .run = run,
 };

@@ -1,47 +1,23 @@
 /* The inbox: boxcar inbox, inbox check, inbox show, inbox ls and inbox revive. */
 #include "inbox.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "cli/command/commands.h"
+#include "cli/command/common.h"
 #include "cli/command/message.h"
-#include "cli/input/values.h"
-#include "cli/output/message_json.h"
-#include "cli/output/output.h"
-#include "cli/output/report.h"
 
-bool inbox_key_read(const struct cli *cli, const char *const *args, boxcar_inbox_key *ret_key) {
-    if (!args[0] || !args[1]) {
-        cli_usage(cli, "%s is missing: give SOURCE and ID", args[0] ? "ID" : "SOURCE");
-        return false;
-    }
-    *ret_key = (boxcar_inbox_key){boxcar_str_of(args[0]), boxcar_str_of(args[1])};
-    return true;
-}
+#define REF_MISSING "ID is missing: give SOURCE and ID, or a work id, or a message id"
 
-bool inbox_ref_read(struct cli *cli, const char *const *args, boxcar_message_ref *ret_ref,
-                    boxcar_inbox_key *ret_key) {
-    if (!args[0]) {
-        cli_usage(cli, "ID is missing: give SOURCE and ID, or a work id, or a message id");
-        return false;
-    }
-    if (!cli_args_at_most(cli, args, 2))
-        return false;
-    if (!args[1])
-        return value_ref(cli, args[0], ret_ref);
-    if (!inbox_key_read(cli, args, ret_key))
-        return false;
+/* SOURCE ID, or one id of the message: a work id or a message id. `key` is filled only in the first case. */
+static bool read_ref(const struct cli *cli, boxcar_message_ref *ret_ref, boxcar_inbox_key *ret_key) {
+    if (!cli->args[1])
+        return value_ref(cli, cli->args[0], ret_ref);
+    *ret_key = (boxcar_inbox_key){boxcar_str_of(cli->args[0]), boxcar_str_of(cli->args[1])};
     *ret_ref = (boxcar_message_ref){.message_id = boxcar_inbox_message_id(*ret_key)};
     return true;
 }
 
 /* ---- boxcar inbox: the group of commands about messages from outside ---- */
-
-static int run_inbox(struct cli *cli, const char *const *args) {
-    (void)args;
-    return cli_usage(cli, "no command given: give enqueue, check, show, ls or revive");
-}
 
 static const struct command CMD_INBOX = {
     .name = "inbox",
@@ -57,7 +33,6 @@ static const struct command CMD_INBOX = {
     .examples = "boxcar inbox enqueue shop order-42 orders.paid '{\"order\": 42}'\n"
                 "boxcar inbox show shop order-42\n"
                 "boxcar help inbox enqueue\n",
-    .run = run_inbox,
 };
 
 /* ---- boxcar inbox check: whether a message from outside has been processed ---- */
@@ -66,9 +41,10 @@ static char *hash;
 static int peek;
 
 static struct poptOption CHECK_OPTIONS[] = {
-    {"hash", 0, POPT_ARG_STRING, &hash, 0, "of the content; reported if it is not the first one", "TEXT"},
-    {"peek", 0, POPT_ARG_NONE, &peek, 0, "only look: do not record that it was seen", NULL},
-    POPT_TABLEEND};
+    OPTION_TEXT("hash", hash, "of the content; reported if it is not the first one", "TEXT"),
+    OPTION_FLAG("peek", peek, "only look: do not record that it was seen"),
+    POPT_TABLEEND,
+};
 
 static bool differs(boxcar_str kept) {
     return hash && hash[0] && kept.data &&
@@ -76,40 +52,28 @@ static bool differs(boxcar_str kept) {
 }
 
 /* A key that the store does not know has not been processed. */
-static boxcar_status look_check(boxcar_store *store, boxcar_inbox_key key, bool *ret_processed,
-                                bool *ret_mismatch, boxcar_error *err) {
-    boxcar_inbox_receipt_list *list = NULL;
-    boxcar_status status = boxcar_inbox_find(store, key, &list, err);
-    if (status == BOXCAR_E_NOT_FOUND)
-        return BOXCAR_OK;
+static boxcar_status look_only(struct cli *cli, boxcar_inbox_key key, bool *ret_processed,
+                               bool *ret_mismatch) {
+    AUTO_LIST boxcar_inbox_receipt_list *list = NULL;
+    boxcar_status status = boxcar_inbox_find(cli->store, key, &list, &cli->err);
     if (status != BOXCAR_OK)
-        return status;
+        return status == BOXCAR_E_NOT_FOUND ? BOXCAR_OK : status;
     *ret_processed = list->items[0]->state == BOXCAR_INBOX_DONE;
     *ret_mismatch = differs(list->items[0]->content_hash);
-    boxcar_list_free(list);
     return BOXCAR_OK;
 }
 
-static int print_check(const struct cli *cli, bool processed, bool mismatch) {
-    if (output_format(cli, CLI_FORMAT_TABLE) != CLI_FORMAT_TABLE)
-        return output_object(cli, json_pack("{s:b, s:b}", "processed", processed, "hash_mismatch", mismatch));
-    puts(processed ? "processed" : "not processed");
-    return CLI_DONE;
-}
-
-static int run_check(struct cli *cli, const char *const *args) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_inbox_key key;
+static int run_check(struct cli *cli) {
     bool processed = false, mismatch = false;
-    if (!inbox_key_read(cli, args, &key) || !cli_args_at_most(cli, args, 2))
-        return CLI_USAGE;
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    boxcar_status status = peek ? look_check(cli->store, key, &processed, &mismatch, &err)
-                                : boxcar_inbox_already_processed(cli->store, key, boxcar_str_of(hash),
-                                                                 &processed, &mismatch, &err);
-    return status == BOXCAR_OK ? print_check(cli, processed, mismatch) : cli_fail_with(cli, &err);
+    if (!cli->args[0] || !cli->args[1])
+        return cli_usage(cli, "%s is missing: give SOURCE and ID", cli->args[0] ? "ID" : "SOURCE");
+    boxcar_inbox_key key = {boxcar_str_of(cli->args[0]), boxcar_str_of(cli->args[1])};
+    TRY(cli_store_open(cli));
+    TRY(cli_check(cli, peek ? look_only(cli, key, &processed, &mismatch)
+                            : boxcar_inbox_already_processed(cli->store, key, boxcar_str_of(hash), &processed,
+                                                             &mismatch, &cli->err)));
+    return common_print_word(cli, processed ? "processed" : "not processed",
+                             json_pack("{s:b, s:b}", "processed", processed, "hash_mismatch", mismatch));
 }
 
 static const struct command CMD_INBOX_CHECK = {
@@ -125,6 +89,7 @@ static const struct command CMD_INBOX_CHECK = {
     .examples = "boxcar inbox check shop order-42\n"
                 "boxcar inbox check shop order-42 --peek -o json\n",
     .options = CHECK_OPTIONS,
+    .most_args = 2,
     .run = run_check,
 };
 
@@ -137,32 +102,21 @@ struct knowledge {
     boxcar_inbox_receipt_list *receipts;
 };
 
-static void release(struct knowledge *known) {
-    boxcar_list_free(known->receipts);
-    boxcar_list_free(known->attempts);
-    boxcar_list_free(known->messages);
-}
-
 /* A key without a message is shown all the same; an id without a message is not found. */
-static boxcar_status look_show(boxcar_store *store, boxcar_message_ref ref, boxcar_inbox_key key,
-                               struct knowledge *known, boxcar_error *err) {
+static int look_up(struct cli *cli, boxcar_message_ref ref, boxcar_inbox_key key, struct knowledge *known) {
     bool by_key = key.source.data != NULL;
-    boxcar_status status = BOXCAR_OK;
     if (by_key)
-        status = boxcar_inbox_find(store, key, &known->receipts, err);
-    if (status != BOXCAR_OK)
-        return status;
-    status = boxcar_message_find(store, BOXCAR_INBOX, ref, &known->messages, err);
+        TRY(cli_check(cli, boxcar_inbox_find(cli->store, key, &known->receipts, &cli->err)));
+    boxcar_status status = boxcar_message_find(cli->store, BOXCAR_INBOX, ref, &known->messages, &cli->err);
     if (status == BOXCAR_E_NOT_FOUND && by_key)
-        return BOXCAR_OK;
-    if (status != BOXCAR_OK)
-        return status;
+        return CLI_DONE;
+    TRY(cli_check(cli, status));
     const boxcar_message *message = known->messages->items[0];
-    status = boxcar_attempt_read(store, message->work_id, &known->attempts, err);
-    if (status != BOXCAR_OK || by_key || !message->source.data)
-        return status;
+    TRY(cli_check(cli, boxcar_attempt_read(cli->store, message->work_id, &known->attempts, &cli->err)));
+    if (by_key || !message->source.data)
+        return CLI_DONE;
     key = (boxcar_inbox_key){message->source, message->external_id};
-    return boxcar_inbox_find(store, key, &known->receipts, err);
+    return cli_check(cli, boxcar_inbox_find(cli->store, key, &known->receipts, &cli->err));
 }
 
 static bool put_receipt(json_t *object, const boxcar_inbox_receipt *receipt) {
@@ -196,21 +150,21 @@ static json_t *whole_json(const struct knowledge *known) {
                                    json_put(object, "attempts", attempt_list_json(known->attempts)));
 }
 
-static int run_show(struct cli *cli, const char *const *args) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
+static void release(struct knowledge *known) {
+    boxcar_list_free(known->receipts);
+    boxcar_list_free(known->attempts);
+    boxcar_list_free(known->messages);
+}
+
+static int run_show(struct cli *cli) {
     boxcar_message_ref ref;
     boxcar_inbox_key key = {{0}, {0}};
-    struct knowledge known = {0};
-    if (!inbox_ref_read(cli, args, &ref, &key))
+    CLEANUP(release) struct knowledge known = {0};
+    if (!read_ref(cli, &ref, &key))
         return CLI_USAGE;
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    result = look_show(cli->store, ref, key, &known, &err) == BOXCAR_OK
-                 ? output_object(cli, whole_json(&known))
-                 : cli_fail_with(cli, &err);
-    release(&known);
-    return result;
+    TRY(cli_store_open(cli));
+    TRY(look_up(cli, ref, key, &known));
+    return output_object(cli, whole_json(&known));
 }
 
 static const struct command CMD_INBOX_SHOW = {
@@ -226,44 +180,44 @@ static const struct command CMD_INBOX_SHOW = {
         "does not know the key, the exit status is 3.\n",
     .examples = "boxcar inbox show shop order-42\n"
                 "boxcar inbox show 1 -o json\n",
+    .missing = REF_MISSING,
+    .most_args = 2,
     .run = run_show,
 };
 
 /* ---- boxcar inbox ls: a page of messages from outside ---- */
 
-static char *given_state;
-static struct page_given given_page;
+static char *state_given;
 
 static struct poptOption LS_OPTIONS[] = {
-    {"state", 0, POPT_ARG_STRING, &given_state, 0, "seen, processing, done or dead", "STATE"},
-    PAGE_OPTIONS(given_page),
-    POPT_TABLEEND};
+    OPTION_TEXT("state", state_given, "seen, processing, done or dead", "STATE"),
+    OPTION_TOPIC,
+    OPTION_LIMIT,
+    OPTION_AFTER_WORK_ID,
+    POPT_TABLEEND,
+};
 
 static const char *const LS_COLUMNS[] = {"work_id", "source",     "external_id", "topic",
                                          "state",   "created_at", "retry_count", NULL};
 
-static bool read_state(const struct cli *cli, boxcar_message_filter *options) {
+static int read_state(const struct cli *cli, boxcar_message_filter *filter) {
     boxcar_inbox_state state;
-    if (!given_state)
-        return true;
-    if (!boxcar_inbox_state_parse(boxcar_str_of(given_state), &state)) {
-        cli_usage(cli, "--state is '%.64s': give seen, processing, done or dead", given_state);
-        return false;
-    }
+    if (!state_given)
+        return CLI_DONE;
+    if (!boxcar_inbox_state_parse(boxcar_str_of(state_given), &state))
+        return cli_usage(cli, "--state is '%.64s': give seen, processing, done or dead", state_given);
     for (int status = BOXCAR_READY; status <= BOXCAR_FAILED; status++)
         if (boxcar_inbox_state_of((boxcar_message_status)status) == state)
-            options->status = (boxcar_message_status)status;
-    options->by_status = true;
-    return true;
+            filter->status = (boxcar_message_status)status;
+    filter->by_status = true;
+    return CLI_DONE;
 }
 
-static int run_ls(struct cli *cli, const char *const *args) {
-    boxcar_message_filter options = BOXCAR_MESSAGE_FILTER_INIT;
-    options.box = BOXCAR_INBOX;
-    if (!cli_args_at_most(cli, args, 0) || !read_state(cli, &options) ||
-        !page_given_read(cli, &given_page, &options))
-        return CLI_USAGE;
-    return page_list(cli, &options, LS_COLUMNS);
+static int run_ls(struct cli *cli) {
+    boxcar_message_filter filter = BOXCAR_MESSAGE_FILTER_INIT;
+    filter.box = BOXCAR_INBOX;
+    TRY(read_state(cli, &filter));
+    return message_list(cli, &filter, LS_COLUMNS);
 }
 
 static const struct command CMD_INBOX_LS = {
@@ -284,30 +238,21 @@ static const struct command CMD_INBOX_LS = {
 static char *reason;
 
 static struct poptOption REVIVE_OPTIONS[] = {
-    {"reason", 0, POPT_ARG_STRING, &reason, 0, "why; kept in the message's history", "TEXT"}, POPT_TABLEEND};
+    OPTION_TEXT("reason", reason, "why; kept in the message's history", "TEXT"),
+    POPT_TABLEEND,
+};
 
-static int print_revive(const struct cli *cli, boxcar_work_id work_id) {
-    if (output_format(cli, CLI_FORMAT_TABLE) != CLI_FORMAT_TABLE)
-        return output_object(cli, json_pack("{s:I}", "work_id", (json_int_t)work_id.value));
-    printf("%lld\n", (long long)work_id.value);
-    return CLI_DONE;
-}
-
-static int run_revive(struct cli *cli, const char *const *args) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
+static int run_revive(struct cli *cli) {
     boxcar_message_ref ref;
     boxcar_inbox_key key;
     boxcar_work_id work_id;
-    if (!inbox_ref_read(cli, args, &ref, &key))
+    if (!read_ref(cli, &ref, &key))
         return CLI_USAGE;
     if (!reason)
         return cli_usage(cli, "--reason is missing: say why the message is revived");
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    if (boxcar_inbox_revive(cli->store, ref, boxcar_str_of(reason), &work_id, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    return print_revive(cli, work_id);
+    TRY(cli_store_open(cli));
+    TRY(cli_check(cli, boxcar_inbox_revive(cli->store, ref, boxcar_str_of(reason), &work_id, &cli->err)));
+    return output_count(cli, "work_id", work_id.value);
 }
 
 static const struct command CMD_INBOX_REVIVE = {
@@ -321,6 +266,8 @@ static const struct command CMD_INBOX_REVIVE = {
         "the message does not exist, the exit status is 3; if it is not dead, 4.\n",
     .examples = "boxcar inbox revive shop order-42 --reason 'customer added'\n",
     .options = REVIVE_OPTIONS,
+    .missing = REF_MISSING,
+    .most_args = 2,
     .run = run_revive,
 };
 
