@@ -19,18 +19,14 @@ static json_t *progress_text(const boxcar_join *join) {
                         (long long)join->failed_steps);
 }
 
-static bool put_steps(json_t *object, const boxcar_join *join) {
-    return json_put(object, "expected_steps", json_integer(join->expected_steps)) &&
-           json_put(object, "completed_steps", json_integer(join->completed_steps)) &&
-           json_put(object, "failed_steps", json_integer(join->failed_steps));
-}
-
 json_t *join_json(const boxcar_join *join, bool for_people) {
     json_t *object = json_object();
     bool good = json_put(object, "join_id", from_join_id(join->join_id)) &&
                 json_put_text(object, "grouping_key", join->grouping_key) &&
                 (!for_people || json_put(object, "progress", progress_text(join))) &&
-                put_steps(object, join) &&
+                json_put(object, "expected_steps", json_integer(join->expected_steps)) &&
+                json_put(object, "completed_steps", json_integer(join->completed_steps)) &&
+                json_put(object, "failed_steps", json_integer(join->failed_steps)) &&
                 json_put(object, "status", json_string(boxcar_join_status_name(join->status))) &&
                 json_put(object, "reason", from_reason(join->reason)) &&
                 json_put(object, "created_at", json_from_time(join->created_at)) &&
