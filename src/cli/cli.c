@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "cli/command/commands.h"
-#include "cli/command/help.h"
 #include "cli/config/config.h"
 #include "cli/input/options.h"
 #include "cli/output/output.h"
@@ -21,11 +20,15 @@ size_t cli_args_count(const char *const *args) {
     return count;
 }
 
-bool cli_args_at_most(struct cli *cli, const char *const *args, size_t most) {
-    if (cli_args_count(args) <= most)
+bool cli_args_at_most(const struct cli *cli, size_t most) {
+    if (cli_args_count(cli->args) <= most)
         return true;
-    cli_usage(cli, "unexpected argument '%.64s': see boxcar help %s", args[most], cli->command->name);
+    cli_usage(cli, "unexpected argument '%.64s': see boxcar help %s", cli->args[most], cli->command->name);
     return false;
+}
+
+bool cli_is_for_people(const struct cli *cli) {
+    return cli->format == CLI_FORMAT_UNSET || cli->format == CLI_FORMAT_TABLE;
 }
 
 boxcar_store_options cli_store_options(struct cli *cli) {
@@ -43,12 +46,13 @@ boxcar_store_options cli_store_options(struct cli *cli) {
     return options;
 }
 
+int cli_check(const struct cli *cli, boxcar_status status) {
+    return status == BOXCAR_OK ? CLI_DONE : cli_fail_with(cli, &cli->err);
+}
+
 int cli_store_open(struct cli *cli) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_store_options options = cli_store_options(cli);
-    if (boxcar_store_open(&options, &cli->store, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    return CLI_DONE;
+    return cli_check(cli, boxcar_store_open(&options, &cli->store, &cli->err));
 }
 
 /* A descriptor that is closed would be reused for the database file, and our output would go
@@ -60,19 +64,24 @@ static void occupy_standard_descriptors(void) {
             _exit(CLI_ERROR);
 }
 
-static int run_command(struct cli *cli, const char *const *args) {
+static int run_command(struct cli *cli) {
+    const struct command *command = cli->command;
     if (global_options.help) {
-        help_command(cli->command);
+        help_command(command);
         return CLI_DONE;
     }
     if (global_options.version)
-        return CMD_VERSION.run(cli, (const char *const[]){NULL});
-    int result = option_apply_globals(cli);
-    if (result == CLI_DONE)
-        result = cli->command->run(cli, args);
-    boxcar_store_close(cli->store);
-    cli->store = NULL;
-    return result;
+        return CMD_VERSION.run(cli);
+    TRY(option_apply_globals(cli));
+    if (!command->run)
+        return command_without_member(cli);
+    if (!cli->args[0] && command->missing)
+        return cli_usage(cli, "%s", command->missing);
+    if (!cli_args_at_most(cli, command->most_args))
+        return CLI_USAGE;
+    if (cli->format == CLI_FORMAT_UNSET)
+        cli->format = command->format;
+    return command->run(cli);
 }
 
 static int without_command(struct cli *cli) {
@@ -80,35 +89,34 @@ static int without_command(struct cli *cli) {
         help_overview();
         return CLI_DONE;
     }
-    if (global_options.version) {
-        int result = option_apply_globals(cli);
-        return result == CLI_DONE ? CMD_VERSION.run(cli, (const char *const[]){NULL}) : result;
-    }
-    return cli_usage(cli, "no command given: see boxcar help");
+    if (!global_options.version)
+        return cli_usage(cli, "no command given: see boxcar help");
+    TRY(option_apply_globals(cli));
+    return CMD_VERSION.run(cli);
 }
 
 /* `words` begins with a command, or with a command of the group that is known already. The
  * word itself stands where popt expects the name of the program. */
 static int dispatch(struct cli *cli, const char *const *words) {
+    cli->args = words;
     if (!words[0])
-        return cli->command ? run_command(cli, words) : without_command(cli);
+        return cli->command ? run_command(cli) : without_command(cli);
     const struct command *command = command_find(cli, cli->command, words[0]);
     if (!command)
         return CLI_USAGE;
     cli->command = command;
     bool is_group = command_is_group(command);
-    struct option_parse parse;
-    int result = option_parse(cli, (int)cli_args_count(words), words, is_group, &parse);
-    if (result == CLI_DONE)
-        result = is_group ? dispatch(cli, parse.args) : run_command(cli, parse.args);
-    option_parse_release(&parse);
-    return result;
+    CLEANUP(option_parse_release) struct option_parse parse;
+    TRY(option_parse(cli, (int)cli_args_count(words), words, is_group, &parse));
+    if (is_group)
+        return dispatch(cli, parse.args);
+    cli->args = parse.args;
+    return run_command(cli);
 }
 
 /* Most answers are one write: if that fails, the reason is known when the end is flushed. */
 static void buffer_output(void) {
     static char buffer[1 << 16];
-
     if (!isatty(STDOUT_FILENO))
         (void)setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 }
@@ -124,6 +132,7 @@ int cli_main(int argc, char **argv) {
     int result = option_parse(&cli, argc, (const char *const *)argv, true, &parse);
     if (result == CLI_DONE)
         result = dispatch(&cli, parse.args);
+    boxcar_store_close(cli.store);
     int flushed = output_flush(&cli);
     option_parse_release(&parse);
     return result == CLI_DONE ? flushed : cli_exit_status(result);

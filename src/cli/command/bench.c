@@ -6,28 +6,23 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
 
-#include "cli/input/values.h"
-#include "cli/output/message_json.h"
-#include "cli/output/output.h"
 #include "cli/output/progress.h"
-#include "cli/output/report.h"
-#include "commands.h"
+#include "common.h"
 
 static struct { char *messages, *payload_size, *concurrency, *batch_size; } given;
 
 static struct poptOption OPTIONS[] = {
-    {"messages", 0, POPT_ARG_STRING, &given.messages, 0, "how many, 1 to 10000000 (default 10000)", "N"},
-    {"payload-size", 0, POPT_ARG_STRING, &given.payload_size, 0, "bytes, 20 to 1048576 (default 256)", "N"},
-    {"concurrency", 0, POPT_ARG_STRING, &given.concurrency, 0, "handlers at a time, 1 to 1024 (default 4)",
-     "N"},
-    {"batch-size", 0, POPT_ARG_STRING, &given.batch_size, 0,
-     "messages in one enqueue, and in one claim, 1 to 10000 (default 50)", "N"},
-    POPT_TABLEEND};
+    OPTION_TEXT("messages", given.messages, "how many, 1 to 10000000 (default 10000)", "N"),
+    OPTION_TEXT("payload-size", given.payload_size, "bytes, 20 to 1048576 (default 256)", "N"),
+    OPTION_TEXT("concurrency", given.concurrency, "handlers at a time, 1 to 1024 (default 4)", "N"),
+    OPTION_TEXT("batch-size", given.batch_size,
+                "messages in one enqueue, and in one claim, 1 to 10000 (default 50)", "N"),
+    POPT_TABLEEND,
+};
 
 /* The payload begins with the time it was sent, in digits. */
 enum { STAMP_SIZE = 20 };
@@ -94,40 +89,36 @@ static boxcar_verdict take_time(void *context, boxcar_delivery *delivery) {
     return BOXCAR_VERDICT_ACK;
 }
 
-static boxcar_status new_worker(struct bench *bench, bool drain, boxcar_error *err) {
-    boxcar_store_options store = cli_store_options(bench->cli);
+static int worker_start(struct bench *bench, bool drain) {
+    struct cli *cli = bench->cli;
+    boxcar_store_options store = cli_store_options(cli);
     boxcar_worker_options options = BOXCAR_WORKER_OPTIONS_INIT;
     options.store = &store;
     options.concurrency = bench->concurrency;
     options.batch_size = bench->batch_size;
     options.maintain_ms = 0;
     options.drain = drain;
-    boxcar_status status = boxcar_worker_new(&options, &bench->worker, err);
-    if (status != BOXCAR_OK)
-        return status;
     boxcar_handler handler = BOXCAR_HANDLER_INIT;
     handler.topic = boxcar_str_of(bench->topic);
     handler.kind = drain ? BOXCAR_HANDLER_DISCARD : BOXCAR_HANDLER_FUNCTION;
     handler.run = take_time;
     handler.context = bench;
-    return boxcar_worker_handle(bench->worker, &handler, err);
-}
-
-static int worker_start(struct bench *bench, bool drain) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
     bench->is_over = false;
-    if (new_worker(bench, drain, &err) != BOXCAR_OK)
-        return cli_fail_with(bench->cli, &err);
+    TRY(cli_check(cli, boxcar_worker_new(&options, &bench->worker, &cli->err)));
+    TRY(cli_check(cli, boxcar_worker_handle(bench->worker, &handler, &cli->err)));
     int error = pthread_create(&bench->thread, NULL, work, bench);
-    if (error == 0)
-        return CLI_DONE;
-    return cli_fail(bench->cli, CLI_ERROR, "cannot start a thread: %s", strerror(error));
+    return error ? cli_fail(cli, CLI_ERROR, "cannot start a thread: %s", strerror(error)) : CLI_DONE;
 }
 
 static int worker_end(struct bench *bench) {
     boxcar_worker_stop(bench->worker);
     pthread_join(bench->thread, NULL);
     return bench->worked == BOXCAR_OK ? CLI_DONE : cli_fail_with(bench->cli, &bench->worker_error);
+}
+
+static void worker_free(struct bench *bench) {
+    boxcar_worker_free(bench->worker);
+    bench->worker = NULL;
 }
 
 static int64_t worker_acked(const struct bench *bench) {
@@ -146,33 +137,30 @@ static boxcar_new_message message_of(const struct bench *bench) {
 }
 
 static boxcar_status enqueue_batches(struct bench *bench, boxcar_new_message *batch,
-                                     struct progress *progress, boxcar_error *err) {
-    for (int done = 0; done < bench->messages;) {
+                                     struct progress *progress) {
+    boxcar_status status = BOXCAR_OK;
+    for (int done = 0; status == BOXCAR_OK && done < bench->messages;) {
         int count = bench->messages - done < bench->batch_size ? bench->messages - done : bench->batch_size;
-        boxcar_status status =
-            boxcar_enqueue_many(bench->cli->store, BOXCAR_OUTBOX, batch, (size_t)count, NULL, err);
-        if (status != BOXCAR_OK)
-            return status;
+        status = boxcar_enqueue_many(bench->cli->store, BOXCAR_OUTBOX, batch, (size_t)count, NULL,
+                                     &bench->cli->err);
         done += count;
         progress_count(progress, done);
     }
-    return BOXCAR_OK;
+    return status;
 }
 
 static int measure_enqueue(struct bench *bench, struct results *results) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_new_message *batch = calloc((size_t)bench->batch_size, sizeof(*batch));
+    AUTO_FREE boxcar_new_message *batch = calloc((size_t)bench->batch_size, sizeof(*batch));
     if (!batch)
         return cli_no_memory(bench->cli);
     for (int i = 0; i < bench->batch_size; i++)
         batch[i] = message_of(bench);
     struct progress *progress = progress_begin(bench->cli, "storing messages");
     int64_t started = now_ns();
-    boxcar_status status = enqueue_batches(bench, batch, progress, &err);
+    boxcar_status status = enqueue_batches(bench, batch, progress);
     results->enqueue_seconds = (double)(now_ns() - started) / 1e9;
     progress_end(progress);
-    free(batch);
-    return status == BOXCAR_OK ? CLI_DONE : cli_fail_with(bench->cli, &err);
+    return cli_check(bench->cli, status);
 }
 
 /* ---- drain ---- */
@@ -198,19 +186,16 @@ static void watch_drain(struct bench *bench, struct results *results) {
 }
 
 static int measure_drain(struct bench *bench, struct results *results) {
-    int result = worker_start(bench, true);
-    if (result == CLI_DONE) {
-        watch_drain(bench, results);
-        result = worker_end(bench);
-    }
-    boxcar_worker_free(bench->worker);
-    bench->worker = NULL;
-    return result;
+    TRY(worker_start(bench, true));
+    watch_drain(bench, results);
+    TRY(worker_end(bench));
+    worker_free(bench);
+    return CLI_DONE;
 }
 
 /* ---- latency ---- */
 
-static boxcar_status send_at_rate(struct bench *bench, struct results *results, boxcar_error *err) {
+static boxcar_status send_at_rate(struct bench *bench, struct results *results) {
     boxcar_new_message message = message_of(bench);
     int64_t started = now_ns();
     boxcar_status status = BOXCAR_OK;
@@ -219,7 +204,7 @@ static boxcar_status send_at_rate(struct bench *bench, struct results *results, 
         sleep_until_ns(started + (int64_t)i * (1000000000 / LATENCY_RATE));
         snprintf(stamp, sizeof(stamp), "%0*lld", STAMP_SIZE, (long long)now_ns());
         memcpy(bench->payload, stamp, STAMP_SIZE);
-        status = boxcar_enqueue(bench->cli->store, BOXCAR_OUTBOX, &message, NULL, err);
+        status = boxcar_enqueue(bench->cli->store, BOXCAR_OUTBOX, &message, NULL, &bench->cli->err);
     }
     results->latency_rate = rate((int64_t)bench->latency_capacity, (double)(now_ns() - started) / 1e9);
     return status;
@@ -251,28 +236,20 @@ static void evaluate_latency(struct bench *bench, struct results *results) {
     results->p99_ms = percentile_ms(bench->latencies_ns, count, 99);
 }
 
-static int send_and_wait(struct bench *bench, struct results *results) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    struct progress *progress = progress_begin(bench->cli, "sending one by one");
-    boxcar_status status = send_at_rate(bench, results, &err);
-    wait_for_handlers(bench);
-    progress_end(progress);
-    int ended = worker_end(bench);
-    evaluate_latency(bench, results);
-    return status == BOXCAR_OK ? ended : cli_fail_with(bench->cli, &err);
-}
-
 static int measure_latency(struct bench *bench, struct results *results) {
     bench->latency_capacity = bench->messages < LATENCY_MESSAGES ? (size_t)bench->messages : LATENCY_MESSAGES;
     bench->latencies_ns = calloc(bench->latency_capacity, sizeof(*bench->latencies_ns));
     if (!bench->latencies_ns)
         return cli_no_memory(bench->cli);
-    int result = worker_start(bench, false);
-    if (result == CLI_DONE)
-        result = send_and_wait(bench, results);
-    boxcar_worker_free(bench->worker);
-    bench->worker = NULL;
-    return result;
+    TRY(worker_start(bench, false));
+    struct progress *progress = progress_begin(bench->cli, "sending one by one");
+    boxcar_status status = send_at_rate(bench, results);
+    wait_for_handlers(bench);
+    progress_end(progress);
+    int ended = worker_end(bench);
+    evaluate_latency(bench, results);
+    TRY(cli_check(bench->cli, status));
+    return ended;
 }
 
 /* ---- the command ---- */
@@ -290,7 +267,7 @@ static json_t *results_json(const struct bench *bench, const struct results *res
 }
 
 static int print(const struct bench *bench, const struct results *results) {
-    if (output_format(bench->cli, CLI_FORMAT_TABLE) != CLI_FORMAT_TABLE)
+    if (!cli_is_for_people(bench->cli))
         return output_object(bench->cli, results_json(bench, results));
     printf("enqueue  %.0f/s  %d messages of %d bytes, %d in a transaction, one connection\n",
            rate(bench->messages, results->enqueue_seconds), bench->messages, bench->payload_size,
@@ -314,66 +291,55 @@ static void warn_about_others(const struct bench *bench, const struct results *r
 
 static int measure(struct bench *bench) {
     struct results results = {0};
-    int result = measure_enqueue(bench, &results);
-    if (result == CLI_DONE)
-        result = measure_drain(bench, &results);
-    if (result == CLI_DONE)
-        result = measure_latency(bench, &results);
-    if (result != CLI_DONE)
-        return result;
+    TRY(measure_enqueue(bench, &results));
+    TRY(measure_drain(bench, &results));
+    TRY(measure_latency(bench, &results));
     warn_about_others(bench, &results);
     return print(bench, &results);
 }
 
-static bool read_count(const struct cli *cli, const char *option, const char *text, int min, int max,
-                       int *ret_count) {
-    int count = *ret_count;
-    if (!value_count(cli, option, text, &count))
-        return false;
-    if (count < min || count > max) {
-        cli_usage(cli, "%s is %d: give %d to %d", option, count, min, max);
-        return false;
-    }
-    *ret_count = count;
-    return true;
-}
-
-static bool read_options(struct bench *bench) {
-    const struct cli *cli = bench->cli;
-    return read_count(cli, "--messages", given.messages, 1, 10000000, &bench->messages) &&
-           read_count(cli, "--payload-size", given.payload_size, STAMP_SIZE, 1048576, &bench->payload_size) &&
-           read_count(cli, "--concurrency", given.concurrency, 1, BOXCAR_CONCURRENCY_MAX,
-                      &bench->concurrency) &&
-           read_count(cli, "--batch-size", given.batch_size, 1, BOXCAR_BATCH_SIZE_MAX, &bench->batch_size);
+static int read_count(const struct cli *cli, const char *option, const char *text, int min, int max,
+                      int *ret_count) {
+    if (!value_count(cli, option, text, ret_count))
+        return CLI_USAGE;
+    if (*ret_count < min || *ret_count > max)
+        return cli_usage(cli, "%s is %d: give %d to %d", option, *ret_count, min, max);
+    return CLI_DONE;
 }
 
 static int prepare(struct bench *bench) {
+    struct cli *cli = bench->cli;
     unsigned int chance = 0;
+    TRY(read_count(cli, "--messages", given.messages, 1, 10000000, &bench->messages));
+    TRY(read_count(cli, "--payload-size", given.payload_size, STAMP_SIZE, 1048576, &bench->payload_size));
+    TRY(read_count(cli, "--concurrency", given.concurrency, 1, BOXCAR_CONCURRENCY_MAX, &bench->concurrency));
+    TRY(read_count(cli, "--batch-size", given.batch_size, 1, BOXCAR_BATCH_SIZE_MAX, &bench->batch_size));
     if (getrandom(&chance, sizeof(chance), 0) != (ssize_t)sizeof(chance))
-        return cli_fail(bench->cli, CLI_ERROR, "cannot get a random number: %s", strerror(errno));
+        return cli_fail(cli, CLI_ERROR, "cannot get a random number: %s", strerror(errno));
     snprintf(bench->topic, sizeof(bench->topic), "boxcar.bench.%08x", chance);
     bench->payload = malloc((size_t)bench->payload_size);
     if (!bench->payload)
-        return cli_no_memory(bench->cli);
+        return cli_no_memory(cli);
     memset(bench->payload, '0', (size_t)bench->payload_size);
-    return cli_store_open(bench->cli);
+    return cli_store_open(cli);
 }
 
-static int run(struct cli *cli, const char *const *args) {
+static void release(struct bench *bench) {
+    worker_free(bench);
+    free(bench->latencies_ns);
+    free(bench->payload);
+}
+
+static int run(struct cli *cli) {
+    CLEANUP(release)
     struct bench bench = {.cli = cli,
                           .messages = 10000,
                           .payload_size = 256,
                           .concurrency = BOXCAR_CONCURRENCY_DEFAULT,
                           .batch_size = BOXCAR_BATCH_SIZE_DEFAULT,
                           .worker_error = BOXCAR_ERROR_INIT};
-    if (!cli_args_at_most(cli, args, 0) || !read_options(&bench))
-        return CLI_USAGE;
-    int result = prepare(&bench);
-    if (result == CLI_DONE)
-        result = measure(&bench);
-    free(bench.latencies_ns);
-    free(bench.payload);
-    return result;
+    TRY(prepare(&bench));
+    return measure(&bench);
 }
 
 static const struct command CMD_BENCH = {

@@ -1,79 +1,43 @@
 /* boxcar claim: leases messages to an owner. */
-#include <stdlib.h>
-
-#include "cli/input/options.h"
-#include "cli/input/values.h"
-#include "cli/output/message_json.h"
-#include "cli/output/output.h"
-#include "cli/output/report.h"
-#include "commands.h"
+#include "common.h"
 
 static struct {
-    char *owner, *lease, *batch_size, *batch_bytes, *box;
+    char *owner, *lease, *batch_size, *batch_bytes;
     char **topics;
 } given;
 
 static struct poptOption OPTIONS[] = {
-    {"owner", 0, POPT_ARG_STRING, &given.owner, 0, "the claimer's id; needed to settle", "UUID"},
-    {"lease", 0, POPT_ARG_STRING, &given.lease, 0, "100ms to 24h (default 30s)", "DUR"},
-    {"batch-size", 0, POPT_ARG_STRING, &given.batch_size, 0, "the most to claim, 1 to 10000 (default 50)",
-     "N"},
-    {"batch-bytes", 0, POPT_ARG_STRING, &given.batch_bytes, 0,
-     "claim no more once messages have this many bytes, 1KiB to 1GiB (default 64MiB)", "SIZE"},
-    {"topic", 0, POPT_ARG_ARGV, &given.topics, 0, "only this topic, or PREFIX*; may be repeated", "TOPIC"},
-    OPTION_BOX(given.box),
-    POPT_TABLEEND};
+    OPTION_TEXT("owner", given.owner, "the claimer's id; needed to settle", "UUID"),
+    OPTION_TEXT("lease", given.lease, "100ms to 24h (default 30s)", "DUR"),
+    OPTION_TEXT("batch-size", given.batch_size, "the most to claim, 1 to 10000 (default 50)", "N"),
+    OPTION_TEXT("batch-bytes", given.batch_bytes,
+                "claim no more once messages have this many bytes, 1KiB to 1GiB (default 64MiB)", "SIZE"),
+    OPTION_LIST("topic", given.topics, "only this topic, or PREFIX*; may be repeated", "TOPIC"),
+    OPTION_BOX,
+    POPT_TABLEEND,
+};
 
 static const char *const COLUMNS[] = {"work_id",     "epoch",   "message_id", "topic",
                                       "retry_count", "payload", NULL};
 
-static int print(const struct cli *cli, const boxcar_message_list *list) {
-    struct output output;
-    output_list_begin(&output, cli, CLI_FORMAT_JSONL, COLUMNS);
-    for (size_t i = 0; i < list->count; i++)
-        if (!output_list_add(&output, message_json(list->items[i], MESSAGE_WITH_PAYLOAD)))
-            break;
-    return output_list_end(&output, cli);
-}
+static json_t *row(const void *message) { return message_json(message, MESSAGE_WITH_PAYLOAD); }
 
-static int claim(struct cli *cli, const boxcar_claimer *claimer) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_message_list *list = NULL;
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    if (boxcar_claim(cli->store, claimer, &list, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    result = print(cli, list);
-    boxcar_list_free(list);
-    return result;
-}
-
-static boxcar_str *read_topics(size_t *ret_count) {
-    size_t count = given.topics ? cli_args_count((const char *const *)given.topics) : 0;
-    boxcar_str *topics = calloc(count + 1, sizeof(*topics));
-    for (size_t i = 0; topics && i < count; i++)
-        topics[i] = boxcar_str_of(given.topics[i]);
-    *ret_count = count;
-    return topics;
-}
-
-static int run(struct cli *cli, const char *const *args) {
+static int run(struct cli *cli) {
     boxcar_claimer claimer = BOXCAR_CLAIMER_INIT;
-    if (!cli_args_at_most(cli, args, 0) || !value_box(cli, given.box, &claimer.box) ||
-        !value_owner(cli, given.owner, &claimer.owner) ||
+    if (!value_box(cli, common_given.box, &claimer.box) || !value_owner(cli, given.owner, &claimer.owner) ||
         !value_lease_time(cli, given.lease, &claimer.lease_ms) ||
         !value_count(cli, "--batch-size", given.batch_size, &claimer.batch_size) ||
         !value_size(cli, "--batch-bytes", given.batch_bytes, BOXCAR_BATCH_BYTES_MIN, BOXCAR_BATCH_BYTES_MAX,
                     &claimer.batch_bytes))
         return CLI_USAGE;
-    boxcar_str *topics = read_topics(&claimer.topic_count);
+    AUTO_FREE boxcar_str *topics = common_texts(given.topics, &claimer.topic_count);
+    AUTO_LIST boxcar_message_list *list = NULL;
     if (!topics)
         return cli_no_memory(cli);
     claimer.topics = topics;
-    int result = claim(cli, &claimer);
-    free(topics);
-    return result;
+    TRY(cli_store_open(cli));
+    TRY(cli_check(cli, boxcar_claim(cli->store, &claimer, &list, &cli->err)));
+    return common_print_list(cli, COLUMNS, row, list->items, list->count);
 }
 
 static const struct command CMD_CLAIM = {
@@ -93,6 +57,7 @@ static const struct command CMD_CLAIM = {
                 "boxcar claim --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11 --topic 'orders.*' --batch-size 1 "
                 "--lease 2m\n",
     .options = OPTIONS,
+    .format = CLI_FORMAT_JSONL,
     .run = run,
 };
 

@@ -1,5 +1,6 @@
 #include "commands.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/command/command_nouns.h"
@@ -46,6 +47,20 @@ static const char *word_in(const struct command *command, const struct command *
     return strchr(command->name, ' ') ? NULL : command->name;
 }
 
+int command_without_member(const struct cli *cli) {
+    char words[256];
+    size_t used = 0;
+    for (size_t i = 0; command_at(i); i++) {
+        if (!command_is_in_group(command_at(i), cli->command))
+            continue;
+        bool is_last = !command_at(i + 1) || !command_is_in_group(command_at(i + 1), cli->command);
+        const char *before = used == 0 ? "" : is_last ? " or " : ", ";
+        used += (size_t)snprintf(words + used, sizeof(words) - used, "%s%s", before,
+                                 word_in(command_at(i), cli->command));
+    }
+    return cli_usage(cli, "no command given: give %s", words);
+}
+
 static void report_unknown(const struct cli *cli, const struct command *group, const char *typed) {
     struct suggestion suggestion = {.typed = typed};
     for (size_t i = 0; command_at(i); i++) {
@@ -55,12 +70,11 @@ static void report_unknown(const struct cli *cli, const struct command *group, c
     }
     const char *prefix = group ? group->name : "";
     const char *space = group ? " " : "";
-    if (suggestion.best) {
+    if (suggestion.best)
         cli_usage(cli, "unknown command '%.64s', did you mean '%s'? See boxcar help%s%s", typed,
                   suggestion.best, space, prefix);
-    } else {
+    else
         cli_usage(cli, "unknown command '%.64s': see boxcar help%s%s", typed, space, prefix);
-    }
 }
 
 const struct command *command_find(const struct cli *cli, const struct command *group, const char *word) {

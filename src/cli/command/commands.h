@@ -1,4 +1,4 @@
-/* The table of commands. */
+/* The table of commands, and the help that is made from it. */
 #ifndef BOXCAR_CLI_COMMAND_COMMANDS_H
 #define BOXCAR_CLI_COMMAND_COMMANDS_H
 
@@ -26,5 +26,10 @@ const struct command *command_find(const struct cli *cli, const struct command *
 bool command_is_group(const struct command *command);
 /* Whether `member` is "GROUP something". */
 bool command_is_in_group(const struct command *member, const struct command *group);
+/* Complains that cli->command is a group, and names its commands. Returns CLI_USAGE. */
+int command_without_member(const struct cli *cli);
+
+void help_overview(void);
+void help_command(const struct command *command);
 
 #endif

@@ -3,8 +3,7 @@
 
 #include "cli/command/worker/setup.h"
 #include "cli/config/config.h"
-#include "cli/output/report.h"
-#include "commands.h"
+#include "common.h"
 
 static struct {
     int print, defaults, docs;
@@ -14,21 +13,16 @@ static struct {
 
 enum { OWN_OPTIONS = 6 };
 static struct poptOption OPTIONS[OWN_OPTIONS + CONFIG_OPTIONS] = {
-    {"print", 0, POPT_ARG_NONE, &given.print, 0, "the values in effect, and where they come from", NULL},
-    {"defaults", 0, POPT_ARG_NONE, &given.defaults, 0, "an example file with all settings", NULL},
-    {"docs", 0, POPT_ARG_NONE, &given.docs, 0, "the settings as Markdown", NULL},
-    {"check", 0, POPT_ARG_STRING, &given.check, 0, "check this file", "FILE"},
-    {"handler", 0, POPT_ARG_ARGV, &given.config.handlers[BOXCAR_OUTBOX], 0,
-     "as for boxcar worker; may be repeated", "TOPIC=ACTION"},
-    {"inbox-handler", 0, POPT_ARG_ARGV, &given.config.handlers[BOXCAR_INBOX], 0,
-     "as for boxcar worker; may be repeated", "TOPIC=ACTION"}};
+    OPTION_FLAG("print", given.print, "the values in effect, and where they come from"),
+    OPTION_FLAG("defaults", given.defaults, "an example file with all settings"),
+    OPTION_FLAG("docs", given.docs, "the settings as Markdown"),
+    OPTION_TEXT("check", given.check, "check this file", "FILE"),
+    OPTION_LIST("handler", given.config.handlers[BOXCAR_OUTBOX], "as for boxcar worker; may be repeated",
+                "TOPIC=ACTION"),
+    OPTION_LIST("inbox-handler", given.config.handlers[BOXCAR_INBOX], "as for boxcar worker; may be repeated",
+                "TOPIC=ACTION")};
 
 static void prepare(void) { config_options(OPTIONS, OWN_OPTIONS); }
-
-static int print(struct cli *cli) {
-    int result = config_apply(cli, CONFIG_SCOPE_ALL, &given.config);
-    return result == CLI_DONE ? config_print_values(cli, cli->config) : result;
-}
 
 /* The file alone counts: neither the environment nor the command line can hide its faults. */
 static int check(struct cli *cli) {
@@ -44,19 +38,19 @@ static int check(struct cli *cli) {
     return CLI_DONE;
 }
 
-static int run(struct cli *cli, const char *const *args) {
-    if (!cli_args_at_most(cli, args, 0))
-        return CLI_USAGE;
+static int run(struct cli *cli) {
     if (given.print + given.defaults + given.docs + (given.check != NULL) > 1)
         return cli_usage(cli, "give only one of --print, --defaults, --docs and --check");
     if (given.check)
         return check(cli);
+    if (!given.defaults && !given.docs) {
+        TRY(config_apply(cli, CONFIG_SCOPE_ALL, &given.config));
+        return config_print_values(cli, cli->config);
+    }
     if (given.defaults)
         config_print_example();
-    else if (given.docs)
-        config_print_docs();
     else
-        return print(cli);
+        config_print_docs();
     return CLI_DONE;
 }
 

@@ -1,121 +1,76 @@
 /* Dead letters: boxcar cancel, dead, dead ls, dead show, dead replay and dead purge. */
-#include <stdlib.h>
-
-#include "cli/input/options.h"
-#include "cli/input/values.h"
-#include "cli/output/message_json.h"
-#include "cli/output/output.h"
 #include "cli/output/progress.h"
-#include "cli/output/report.h"
-#include "commands.h"
+#include "common.h"
 #include "message.h"
 
-struct dead_given {
-    char *topic, *reason, *before, *box;
+static struct {
+    char *reason, *before, *note;
     int all;
-};
+} given;
 
-#define DEAD_OPTIONS(given, all_text)                                                                        \
-    {"topic", 0, POPT_ARG_STRING, &(given).topic, 0, "only this topic, or PREFIX*", "TOPIC"},                \
-        {"reason",        0, POPT_ARG_STRING,                                                                \
-         &(given).reason, 0, "rejected, exhausted, expired, no_handler or cancelled",                        \
-         "REASON"},                                                                                          \
-        {"before", 0, POPT_ARG_STRING, &(given).before, 0, "only those that died before", "TIME"},           \
-        {"all", 0, POPT_ARG_NONE, &(given).all, 0, all_text, NULL}, OPTION_BOX((given).box)
+#define DEAD_OPTIONS(all_help)                                                                               \
+    OPTION_TOPIC,                                                                                            \
+        OPTION_TEXT("reason", given.reason, "rejected, exhausted, expired, no_handler or cancelled",         \
+                    "REASON"),                                                                               \
+        OPTION_TEXT("before", given.before, "only those that died before", "TIME"),                          \
+        OPTION_FLAG("all", given.all, all_help), OPTION_BOX
 
-/* replay and purge: reads the choice, which must not be empty, calls `act`, and prints how many
- * under `name`. Ids of which none is a dead letter are "not found". */
-typedef boxcar_status dead_fn(boxcar_store *store, const boxcar_dead_filter *filter, const char *note,
-                              int64_t *ret_count, boxcar_error *err);
-
-static bool read_reason(const struct cli *cli, const char *text, boxcar_reason *ret_reason) {
-    if (!text)
-        return true;
-    if (!VALUE_NAMED(text, boxcar_reason_name, ret_reason) || *ret_reason == BOXCAR_REASON_NONE) {
-        cli_usage(cli, "--reason is '%.64s': give rejected, exhausted, expired, no_handler or cancelled",
-                  text);
-        return false;
-    }
-    return true;
+static int read_reason(const struct cli *cli, boxcar_reason *ret_reason) {
+    if (given.reason &&
+        (!VALUE_NAMED(given.reason, boxcar_reason_name, ret_reason) || *ret_reason == BOXCAR_REASON_NONE))
+        return cli_usage(cli,
+                         "--reason is '%.64s': give rejected, exhausted, expired, no_handler or cancelled",
+                         given.reason);
+    return CLI_DONE;
 }
 
-/* Fills in a filter from the options and the ID arguments. Returns an enum cli_exit and has
- * reported what is wrong. The caller frees filter->refs. */
-static int dead_filter_read(const struct cli *cli, const struct dead_given *given, const char *const *args,
-                            boxcar_dead_filter *ret_filter) {
+/* Fills in a filter from the options and the ID arguments, which are in *ret_refs: free() it. */
+static int read_filter(const struct cli *cli, boxcar_dead_filter *ret_filter, boxcar_message_ref **ret_refs) {
     boxcar_dead_filter filter = BOXCAR_DEAD_FILTER_INIT;
-    boxcar_message_ref *refs = NULL;
-    filter.topic = boxcar_str_of(given->topic);
-    filter.all = given->all;
-    if (!read_reason(cli, given->reason, &filter.reason) ||
-        !value_time(cli, "--before", given->before, &filter.before) ||
-        !value_box(cli, given->box, &filter.box) || !value_refs(cli, args, &refs, &filter.ref_count))
+    filter.topic = boxcar_str_of(common_given.topic);
+    filter.all = given.all;
+    TRY(read_reason(cli, &filter.reason));
+    if (!value_time(cli, "--before", given.before, &filter.before) ||
+        !value_box(cli, common_given.box, &filter.box) ||
+        !value_refs(cli, cli->args, ret_refs, &filter.ref_count))
         return CLI_USAGE;
-    filter.refs = refs;
+    filter.refs = *ret_refs;
     *ret_filter = filter;
     return CLI_DONE;
 }
 
-static void dead_filter_release(boxcar_dead_filter *filter) {
-    free((void *)filter->refs);
-    filter->refs = NULL;
-}
+/* replay and purge: what they do with the messages that are chosen. */
+typedef boxcar_status act_fn(boxcar_store *store, const boxcar_dead_filter *filter, int64_t *ret_count,
+                             boxcar_error *err);
 
-static bool chooses_something(const struct dead_given *given, const char *const *args) {
-    return given->all || given->topic || given->reason || given->before || args[0];
-}
-
-static int act_on(struct cli *cli, const boxcar_dead_filter *filter, dead_fn *act, const char *note,
-                  const char *name) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    int64_t count = 0;
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    struct progress *progress = progress_begin(cli, "working through dead letters");
-    boxcar_status status = act(cli->store, filter, note, &count, &err);
-    progress_end(progress);
-    if (status != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    result = output_count(cli, name, count);
-    if (result == CLI_DONE && filter->ref_count && count == 0)
-        return cli_fail(cli, CLI_NOT_FOUND, "none of the ids is a dead letter: see boxcar dead ls");
-    return result;
-}
-
-static int dead_act(struct cli *cli, const struct dead_given *given, const char *const *args, dead_fn *act,
-                    const char *note, const char *name) {
+/* Prints how many under `name`. Ids of which none is a dead letter are "not found". */
+static int act_on_chosen(struct cli *cli, act_fn *act, const char *name) {
+    AUTO_FREE boxcar_message_ref *refs = NULL;
     boxcar_dead_filter filter;
-    if (!chooses_something(given, args))
+    int64_t count = 0;
+    if (!given.all && !common_given.topic && !given.reason && !given.before && !cli->args[0])
         return cli_usage(cli, "nothing is chosen: give ids, --topic, --reason, --before, or --all");
-    int result = dead_filter_read(cli, given, args, &filter);
-    if (result != CLI_DONE)
-        return result;
-    result = act_on(cli, &filter, act, note, name);
-    dead_filter_release(&filter);
-    return result;
+    TRY(read_filter(cli, &filter, &refs));
+    TRY(cli_store_open(cli));
+    struct progress *progress = progress_begin(cli, "working through dead letters");
+    boxcar_status status = act(cli->store, &filter, &count, &cli->err);
+    progress_end(progress);
+    TRY(cli_check(cli, status));
+    TRY(output_count(cli, name, count));
+    if (filter.ref_count && count == 0)
+        return cli_fail(cli, CLI_NOT_FOUND, "none of the ids is a dead letter: see boxcar dead ls");
+    return CLI_DONE;
 }
 
 /* ---- boxcar cancel: buries a message that is not in progress ---- */
 
-static char *cancel_box_name;
-
-static struct poptOption CANCEL_OPTIONS[] = {OPTION_BOX(cancel_box_name), POPT_TABLEEND};
-
-static int run_cancel(struct cli *cli, const char *const *args) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
+static int run_cancel(struct cli *cli) {
     boxcar_message_ref ref;
     boxcar_box box = BOXCAR_OUTBOX;
-    if (!args[0])
-        return cli_usage(cli, "ID is missing: give a work id or a message id");
-    if (!cli_args_at_most(cli, args, 1) || !value_box(cli, cancel_box_name, &box) ||
-        !value_ref(cli, args[0], &ref))
+    if (!value_box(cli, common_given.box, &box) || !value_ref(cli, cli->args[0], &ref))
         return CLI_USAGE;
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    if (boxcar_message_cancel(cli->store, box, ref, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
+    TRY(cli_store_open(cli));
+    TRY(cli_check(cli, boxcar_message_cancel(cli->store, box, ref, &cli->err)));
     return output_count(cli, "cancelled", 1);
 }
 
@@ -128,16 +83,13 @@ static const struct command CMD_CANCEL = {
         "status is 4 (conflict); if it does not exist, 3 (not found). Prints the number of cancelled\n"
         "messages: 1; with -o json {\"cancelled\": 1}.\n",
     .examples = "boxcar cancel 1\n",
-    .options = CANCEL_OPTIONS,
+    .options = COMMON_BOX_OPTIONS,
+    .missing = MESSAGE_ID_MISSING,
+    .most_args = 1,
     .run = run_cancel,
 };
 
 /* ---- boxcar dead: the group of commands about dead letters ---- */
-
-static int run_dead(struct cli *cli, const char *const *args) {
-    (void)args;
-    return cli_usage(cli, "no command given: give ls, show, replay or purge");
-}
 
 static const struct command CMD_DEAD = {
     .name = "dead",
@@ -149,67 +101,47 @@ static const struct command CMD_DEAD = {
         "when it is cancelled. Only a replay makes it ready again.\n",
     .examples = "boxcar dead ls\n"
                 "boxcar help dead replay\n",
-    .run = run_dead,
 };
 
 /* ---- boxcar dead ls: a page of dead letters, or all of them ---- */
 
-static struct dead_given ls_given;
-static char *limit_text, *after_text;
-
 static struct poptOption LS_OPTIONS[] = {
-    DEAD_OPTIONS(ls_given, "list all pages"),
-    {"limit", 0, POPT_ARG_STRING, &limit_text, 0, "how many, 1 to 10000 (default 50)", "N"},
-    {"after", 0, POPT_ARG_STRING, &after_text, 0, "start after the last work id of a page", "WORK_ID"},
-    POPT_TABLEEND};
+    DEAD_OPTIONS("list all pages"),
+    OPTION_LIMIT,
+    OPTION_AFTER_WORK_ID,
+    POPT_TABLEEND,
+};
 
 static const char *const LS_COLUMNS[] = {"work_id", "message_id",  "topic",      "reason",
                                          "died_at", "retry_count", "last_error", NULL};
 
-/* Adds a page to the output; `after` moves to its last message. Returns how many there were. */
-static size_t add_page(struct output *output, const boxcar_message_list *list, boxcar_work_id *after) {
-    size_t count = list->count;
-    for (size_t i = 0; i < count; i++) {
-        const boxcar_message *message = list->items[i];
-        *after = message->work_id;
-        if (!output_list_add(output, message_json(message, MESSAGE_WITHOUT_PAYLOAD)))
-            return 0;
+static int print_pages(struct cli *cli, const boxcar_dead_filter *filter, int limit, boxcar_work_id after,
+                       struct output *output) {
+    bool more = true;
+    while (more) {
+        AUTO_LIST boxcar_message_list *list = NULL;
+        TRY(cli_check(cli, boxcar_dead_page(cli->store, filter, limit, after, &list, &cli->err)));
+        more = common_print_page(output, common_message_row, list->items, list->count) && given.all &&
+               list->count == (size_t)limit;
+        if (more)
+            after = list->items[list->count - 1]->work_id;
     }
-    return count;
+    return CLI_DONE;
 }
 
-static int list_pages(struct cli *cli, const boxcar_dead_filter *filter, int limit, boxcar_work_id after) {
-    struct output output;
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    size_t added;
-    output_list_begin(&output, cli, CLI_FORMAT_TABLE, LS_COLUMNS);
-    do {
-        boxcar_message_list *list = NULL;
-        if (boxcar_dead_page(cli->store, filter, limit, after, &list, &err) != BOXCAR_OK) {
-            json_decref(output.rows);
-            return cli_fail_with(cli, &err);
-        }
-        added = add_page(&output, list, &after);
-        boxcar_list_free(list);
-    } while (ls_given.all && added == (size_t)limit);
-    return output_list_end(&output, cli);
-}
-
-static int run_ls(struct cli *cli, const char *const *args) {
+static int run_ls(struct cli *cli) {
+    AUTO_FREE boxcar_message_ref *refs = NULL;
     boxcar_dead_filter filter;
     boxcar_work_id after = {0};
-    int limit = ls_given.all && !limit_text ? BOXCAR_LIST_LIMIT_MAX : 50;
-    if (!value_count(cli, "--limit", limit_text, &limit) ||
-        !value_work_id(cli, "--after", after_text, &after))
+    struct output output;
+    int limit = given.all && !common_given.limit ? BOXCAR_LIST_LIMIT_MAX : 50;
+    if (!value_count(cli, "--limit", common_given.limit, &limit) ||
+        !value_work_id(cli, "--after", common_given.after, &after))
         return CLI_USAGE;
-    int result = dead_filter_read(cli, &ls_given, args, &filter);
-    if (result != CLI_DONE)
-        return result;
-    result = cli_store_open(cli);
-    if (result == CLI_DONE)
-        result = list_pages(cli, &filter, limit, after);
-    dead_filter_release(&filter);
-    return result;
+    TRY(read_filter(cli, &filter, &refs));
+    TRY(cli_store_open(cli));
+    output_list_begin(&output, cli, CLI_FORMAT_TABLE, LS_COLUMNS);
+    return common_end_pages(cli, &output, print_pages(cli, &filter, limit, after, &output));
 }
 
 static const struct command CMD_DEAD_LS = {
@@ -223,18 +155,13 @@ static const struct command CMD_DEAD_LS = {
     .examples = "boxcar dead ls\n"
                 "boxcar dead ls --topic 'orders.*' --reason exhausted -o json\n",
     .options = LS_OPTIONS,
+    .most_args = CLI_ANY_ARGS,
     .run = run_ls,
 };
 
 /* ---- boxcar dead show: everything about one dead letter ---- */
 
-static char *show_box;
-
-static struct poptOption SHOW_OPTIONS[] = {OPTION_BOX(show_box), POPT_TABLEEND};
-
-static int run_show(struct cli *cli, const char *const *args) {
-    return inspect_show(cli, show_box, args, true);
-}
+static int run_show(struct cli *cli) { return message_show(cli, true); }
 
 static const struct command CMD_DEAD_SHOW = {
     .name = "dead show",
@@ -244,28 +171,26 @@ static const struct command CMD_DEAD_SHOW = {
         "As boxcar show, for dead letters only: any other message is \"not found\" (exit status 3).\n",
     .examples = "boxcar dead show 1\n"
                 "boxcar dead show 1 -o json\n",
-    .options = SHOW_OPTIONS,
+    .options = COMMON_BOX_OPTIONS,
+    .missing = MESSAGE_ID_MISSING,
+    .most_args = 1,
     .run = run_show,
 };
 
 /* ---- boxcar dead replay: makes dead letters ready again ---- */
 
-static struct dead_given replay_given;
-static char *note_text;
-
 static struct poptOption REPLAY_OPTIONS[] = {
-    DEAD_OPTIONS(replay_given, "every dead letter"),
-    {"note", 0, POPT_ARG_STRING, &note_text, 0, "kept in the message's history", "TEXT"},
-    POPT_TABLEEND};
+    DEAD_OPTIONS("every dead letter"),
+    OPTION_TEXT("note", given.note, "kept in the message's history", "TEXT"),
+    POPT_TABLEEND,
+};
 
-static boxcar_status replay(boxcar_store *store, const boxcar_dead_filter *filter, const char *note,
-                            int64_t *ret_count, boxcar_error *err) {
-    return boxcar_dead_replay(store, filter, boxcar_str_of(note), ret_count, err);
+static boxcar_status replay(boxcar_store *store, const boxcar_dead_filter *filter, int64_t *ret_count,
+                            boxcar_error *err) {
+    return boxcar_dead_replay(store, filter, boxcar_str_of(given.note), ret_count, err);
 }
 
-static int run_replay(struct cli *cli, const char *const *args) {
-    return dead_act(cli, &replay_given, args, replay, note_text, "replayed");
-}
+static int run_replay(struct cli *cli) { return act_on_chosen(cli, replay, "replayed"); }
 
 static const struct command CMD_DEAD_REPLAY = {
     .name = "dead replay",
@@ -280,24 +205,15 @@ static const struct command CMD_DEAD_REPLAY = {
     .examples = "boxcar dead replay 1 --note 'customer added'\n"
                 "boxcar dead replay --topic 'orders.*' --reason exhausted\n",
     .options = REPLAY_OPTIONS,
+    .most_args = CLI_ANY_ARGS,
     .run = run_replay,
 };
 
 /* ---- boxcar dead purge: removes dead letters for good ---- */
 
-static struct dead_given purge_given;
+static struct poptOption PURGE_OPTIONS[] = {DEAD_OPTIONS("every dead letter"), POPT_TABLEEND};
 
-static struct poptOption PURGE_OPTIONS[] = {DEAD_OPTIONS(purge_given, "every dead letter"), POPT_TABLEEND};
-
-static boxcar_status purge(boxcar_store *store, const boxcar_dead_filter *filter, const char *note,
-                           int64_t *ret_count, boxcar_error *err) {
-    (void)note;
-    return boxcar_dead_purge(store, filter, ret_count, err);
-}
-
-static int run_purge(struct cli *cli, const char *const *args) {
-    return dead_act(cli, &purge_given, args, purge, NULL, "purged");
-}
+static int run_purge(struct cli *cli) { return act_on_chosen(cli, boxcar_dead_purge, "purged"); }
 
 static const struct command CMD_DEAD_PURGE = {
     .name = "dead purge",
@@ -310,6 +226,7 @@ static const struct command CMD_DEAD_PURGE = {
     .examples = "boxcar dead purge 1\n"
                 "boxcar dead purge --reason cancelled --before 2026-01-31T12:00:00Z\n",
     .options = PURGE_OPTIONS,
+    .most_args = CLI_ANY_ARGS,
     .run = run_purge,
 };
 

@@ -1,26 +1,20 @@
 /* boxcar doctor: is the store well, and if not, what to do. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/input/options.h"
-#include "cli/input/values.h"
-#include "cli/output/message_json.h"
-#include "cli/output/output.h"
 #include "cli/output/progress.h"
-#include "cli/output/report.h"
 #include "cli/output/text.h"
-#include "commands.h"
+#include "common.h"
 
-static char *box_name;
 static int audit;
 static int repair;
 
 static struct poptOption OPTIONS[] = {
-    {"audit", 0, POPT_ARG_NONE, &audit, 0, "look for lost messages too: reads the whole log", NULL},
-    {"repair", 0, POPT_ARG_NONE, &repair, 0, "audit, and make lost messages ready again", NULL},
-    OPTION_BOX(box_name),
-    POPT_TABLEEND};
+    OPTION_FLAG("audit", audit, "look for lost messages too: reads the whole log"),
+    OPTION_FLAG("repair", repair, "audit, and make lost messages ready again"),
+    OPTION_BOX,
+    POPT_TABLEEND,
+};
 
 /* By severity. */
 static const char *const COLOURS[] = {"\033[32m", "\033[36m", "\033[33m", "\033[31m"};
@@ -65,17 +59,17 @@ static boxcar_finding audit_finding(const boxcar_audit *result, char text[128]) 
     return finding;
 }
 
-static boxcar_status run_audit(struct cli *cli, struct report *report, boxcar_error *err) {
+static boxcar_status run_audit(struct cli *cli, struct report *report) {
     boxcar_audit result = BOXCAR_AUDIT_INIT;
-    char text[128];
     struct progress *progress = progress_begin(cli, "reading the whole log");
-    boxcar_status status = boxcar_audit_run(cli->store, repair, &result, err);
+    boxcar_status status = boxcar_audit_run(cli->store, repair, &result, &cli->err);
     progress_end(progress);
-    if (status != BOXCAR_OK)
-        return status;
-    boxcar_finding finding = audit_finding(&result, text);
-    report_add(report, &finding);
-    return BOXCAR_OK;
+    if (status == BOXCAR_OK) {
+        char text[128];
+        boxcar_finding finding = audit_finding(&result, text);
+        report_add(report, &finding);
+    }
+    return status;
 }
 
 /* ---- printing ---- */
@@ -86,10 +80,9 @@ static const char *field(const json_t *row, const char *name) {
 }
 
 static bool put_safely(const char *text) {
-    char *line = text_printable(boxcar_str_of(text), NULL);
+    AUTO_FREE char *line = text_printable(boxcar_str_of(text), NULL);
     if (line)
         fputs(line, stdout);
-    free(line);
     return line != NULL;
 }
 
@@ -116,26 +109,24 @@ static bool put_finding(const json_t *row, bool colours) {
     return good;
 }
 
-static int print_for_people(const struct cli *cli, const json_t *rows) {
-    bool colours = output_uses_colours(), good = true;
-    const json_t *row;
-    size_t i;
-    json_array_foreach(rows, i, row) good = good && put_finding(row, colours);
-    return good ? CLI_DONE : cli_no_memory(cli);
-}
-
-static int print(const struct cli *cli, json_t *rows) {
+static int print(const struct cli *cli, const json_t *rows) {
+    bool colours = output_uses_colours();
     struct output output;
     json_t *row;
     size_t i;
-    if (output_format(cli, CLI_FORMAT_TABLE) == CLI_FORMAT_TABLE)
-        return print_for_people(cli, rows);
-    output_list_begin(&output, cli, CLI_FORMAT_TABLE, NULL);
-    json_array_foreach(rows, i, row) {
-        if (!output_list_add(&output, json_incref(row)))
-            break;
+    if (!cli_is_for_people(cli)) {
+        output_list_begin(&output, cli, CLI_FORMAT_TABLE, NULL);
+        json_array_foreach(rows, i, row) {
+            if (!output_list_add(&output, json_incref(row)))
+                break;
+        }
+        return output_list_end(&output, cli);
     }
-    return output_list_end(&output, cli);
+    json_array_foreach(rows, i, row) {
+        if (!put_finding(row, colours))
+            return cli_no_memory(cli);
+    }
+    return CLI_DONE;
 }
 
 /* ---- the command ---- */
@@ -150,59 +141,39 @@ static bool is_of_streams(const boxcar_finding *finding) {
     return false;
 }
 
-static boxcar_status examine_box(struct cli *cli, boxcar_box box, bool only_streams, struct report *report,
-                                 boxcar_error *err) {
-    boxcar_finding_list *list = NULL;
-    boxcar_status status = boxcar_doctor_run(cli->store, box, &list, err);
-    for (size_t i = 0; list && i < list->count && report->rows; i++) {
-        const boxcar_finding *finding = list->items[i];
-        if (!only_streams || is_of_streams(finding))
-            report_add(report, finding);
-    }
-    boxcar_list_free(list);
-    return status;
+static int examine_box(struct cli *cli, boxcar_box box, bool only_streams, struct report *report) {
+    AUTO_LIST boxcar_finding_list *list = NULL;
+    TRY(cli_check(cli, boxcar_doctor_run(cli->store, box, &list, &cli->err)));
+    for (size_t i = 0; i < list->count && report->rows; i++)
+        if (!only_streams || is_of_streams(list->items[i]))
+            report_add(report, list->items[i]);
+    return CLI_DONE;
 }
 
-/* Without --box: the outbox, and what is wrong with streams of the inbox. */
-static boxcar_status examine(struct cli *cli, boxcar_box box, struct report *report, boxcar_error *err) {
-    boxcar_status status = examine_box(cli, box, false, report, err);
-    if (status == BOXCAR_OK && !box_name)
-        status = examine_box(cli, BOXCAR_INBOX, true, report, err);
-    return status;
-}
+static void release(struct report *report) { json_decref(report->rows); }
 
-/* What was found is shown even if the audit fails. */
-static int examine_and_print(struct cli *cli, boxcar_box box, struct report *report) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_status audited = BOXCAR_OK;
-    if (examine(cli, box, report, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    if (report->rows && (audit || repair))
-        audited = run_audit(cli, report, &err);
-    if (!report->rows)
-        return cli_no_memory(cli);
-    int result = print(cli, report->rows);
-    if (result == CLI_DONE)
-        result = output_flush(cli);
-    if (audited != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    return result == CLI_DONE && report->worst >= BOXCAR_SEVERITY_WARNING ? CLI_ERROR : result;
-}
-
-static int run(struct cli *cli, const char *const *args) {
-    struct report report = {.worst = BOXCAR_SEVERITY_OK};
+/* Without --box: the outbox, and what is wrong with streams of the inbox. What was found is shown even if the
+ * audit fails. */
+static int run(struct cli *cli) {
+    CLEANUP(release) struct report report = {.worst = BOXCAR_SEVERITY_OK};
     boxcar_box box = BOXCAR_OUTBOX;
-    if (!cli_args_at_most(cli, args, 0) || !value_box(cli, box_name, &box))
+    boxcar_status audited = BOXCAR_OK;
+    if (!value_box(cli, common_given.box, &box))
         return CLI_USAGE;
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
+    TRY(cli_store_open(cli));
     report.rows = json_array();
+    TRY(examine_box(cli, box, false, &report));
+    if (!common_given.box)
+        TRY(examine_box(cli, BOXCAR_INBOX, true, &report));
+    if (report.rows && (audit || repair))
+        audited = run_audit(cli, &report);
     if (!report.rows)
         return cli_no_memory(cli);
-    result = examine_and_print(cli, box, &report);
-    json_decref(report.rows);
-    return result;
+    int result = print(cli, report.rows);
+    if (result == CLI_DONE)
+        result = output_flush(cli);
+    TRY(cli_check(cli, audited));
+    return result == CLI_DONE && report.worst >= BOXCAR_SEVERITY_WARNING ? CLI_ERROR : result;
 }
 
 static const struct command CMD_DOCTOR = {

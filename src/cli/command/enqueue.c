@@ -2,27 +2,21 @@
 #include "enqueue.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/input/batch/message_file.h"
 #include "cli/input/batch/reader.h"
 #include "cli/input/new_message.h"
 #include "cli/input/payload.h"
-#include "cli/input/values.h"
-#include "cli/output/message_json.h"
-#include "cli/output/output.h"
 #include "cli/output/progress.h"
-#include "cli/output/report.h"
-#include "commands.h"
+#include "common.h"
 
-static int print_ids(const boxcar_enqueued *enqueued, size_t count) {
+static void print_ids(const boxcar_enqueued *enqueued, size_t count) {
     for (size_t i = 0; i < count; i++) {
         char text[BOXCAR_UUID_TEXT_SIZE];
         boxcar_uuid_format(enqueued[i].message_id.uuid, text);
         puts(text);
     }
-    return CLI_DONE;
 }
 
 /* Where only ids are printed: everything else has a column for it. */
@@ -38,78 +32,62 @@ static void note_duplicates(const struct cli *cli, const boxcar_enqueued *enqueu
                  duplicates);
 }
 
-int enqueue_print(const struct cli *cli, const struct enqueue_kind *kind, const boxcar_enqueued *enqueued,
-                  size_t count, bool is_list) {
+static int print(const struct cli *cli, const struct enqueue_kind *kind, const boxcar_enqueued *enqueued,
+                 size_t count, bool is_list) {
     struct output output;
     if (cli->format == CLI_FORMAT_UNSET) {
         note_duplicates(cli, enqueued, count);
-        return print_ids(enqueued, count);
+        print_ids(enqueued, count);
+        return CLI_DONE;
     }
     if (!is_list && cli->format != CLI_FORMAT_TABLE)
         return output_object(cli, kind->row(enqueued));
     output_list_begin(&output, cli, CLI_FORMAT_TABLE, kind->columns);
-    for (size_t i = 0; i < count && output_list_add(&output, kind->row(&enqueued[i])); i++) {
-    }
+    for (size_t i = 0; i < count && output_list_add(&output, kind->row(&enqueued[i])); i++)
+        continue;
     return output_list_end(&output, cli);
 }
 
 int enqueue_one(struct cli *cli, const struct enqueue_kind *kind, const boxcar_new_message *message) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_enqueued enqueued;
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    if (boxcar_enqueue(cli->store, kind->box, message, &enqueued, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    return enqueue_print(cli, kind, &enqueued, 1, false);
+    TRY(cli_store_open(cli));
+    TRY(cli_check(cli, boxcar_enqueue(cli->store, kind->box, message, &enqueued, &cli->err)));
+    return print(cli, kind, &enqueued, 1, false);
 }
 
-static boxcar_status store_all(struct cli *cli, const struct enqueue_kind *kind,
-                               const struct json_lines *file, boxcar_enqueued *ret_enqueued,
-                               boxcar_error *err) {
+static struct progress *show_storing(struct cli *cli, size_t count) {
     char text[48];
-    snprintf(text, sizeof(text), "storing %zu messages", file->count);
-    struct progress *progress = progress_begin(cli, text);
-    boxcar_status status =
-        boxcar_enqueue_many(cli->store, kind->box, file->items, file->count, ret_enqueued, err);
-    progress_end(progress);
-    return status;
-}
-
-static int enqueue_lines(struct cli *cli, const struct enqueue_kind *kind, const struct json_lines *file) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_enqueued *enqueued = calloc(file->count + 1, sizeof(*enqueued));
-    int result = enqueued ? cli_store_open(cli) : cli_no_memory(cli);
-    if (result == CLI_DONE) {
-        boxcar_status status = store_all(cli, kind, file, enqueued, &err);
-        result = status == BOXCAR_OK ? enqueue_print(cli, kind, enqueued, file->count, true)
-                                     : json_lines_fail(cli, file, &err);
-    }
-    free(enqueued);
-    return result;
+    snprintf(text, sizeof(text), "storing %zu messages", count);
+    return progress_begin(cli, text);
 }
 
 int enqueue_file(struct cli *cli, const struct enqueue_kind *kind, const char *path) {
-    struct json_lines file;
-    int result = batch_file_load(cli, path, kind->box, &file);
-    if (result == CLI_DONE)
-        result = enqueue_lines(cli, kind, &file);
-    json_lines_release(&file);
-    return result;
+    CLEANUP(json_lines_release) struct json_lines file = {0};
+    TRY(batch_file_load(cli, path, kind->box, &file));
+    AUTO_FREE boxcar_enqueued *enqueued = calloc(file.count + 1, sizeof(*enqueued));
+    if (!enqueued)
+        return cli_no_memory(cli);
+    TRY(cli_store_open(cli));
+    struct progress *progress = show_storing(cli, file.count);
+    boxcar_status status =
+        boxcar_enqueue_many(cli->store, kind->box, file.items, file.count, enqueued, &cli->err);
+    progress_end(progress);
+    if (status != BOXCAR_OK)
+        return json_lines_fail(cli, &file, &cli->err);
+    return print(cli, kind, enqueued, file.count, true);
 }
+
+/* ---- a file of messages of the outbox, stored while it is read ---- */
+
+static const char *const COLUMNS[] = {"work_id", "message_id", "duplicate", NULL};
+
+static const struct enqueue_kind OUTBOX = {.box = BOXCAR_OUTBOX, .row = enqueued_json, .columns = COLUMNS};
 
 struct feed {
     struct cli *cli;
     struct batch_reader *reader;
     struct progress *progress; /* of reading, then of storing */
 };
-
-static void show_storing(struct feed *feed) {
-    char text[48];
-    snprintf(text, sizeof(text), "storing %zu messages", batch_reader_count(feed->reader));
-    progress_end(feed->progress);
-    feed->progress = progress_begin(feed->cli, text);
-}
 
 /* A fault of the file ends the call; its text is the reader's. */
 static boxcar_status next_chunk(void *context, int64_t wait_ms, boxcar_chunk *ret_chunk, boxcar_error *err) {
@@ -119,29 +97,32 @@ static boxcar_status next_chunk(void *context, int64_t wait_ms, boxcar_chunk *re
         err->status = BOXCAR_E_INVALID;
         return BOXCAR_E_INVALID;
     }
-    if (ret_chunk->is_last)
-        show_storing(feed);
-    if (!chunk)
-        return BOXCAR_OK;
-    ret_chunk->messages = chunk->lines.items;
-    ret_chunk->count = chunk->lines.count;
-    ret_chunk->enqueued = chunk->enqueued;
+    if (ret_chunk->is_last) {
+        progress_end(feed->progress);
+        feed->progress = show_storing(feed->cli, batch_reader_count(feed->reader));
+    }
+    if (chunk) {
+        ret_chunk->messages = chunk->lines.items;
+        ret_chunk->count = chunk->lines.count;
+        ret_chunk->enqueued = chunk->enqueued;
+    }
     return BOXCAR_OK;
 }
 
-static int fail(const struct feed *feed, const boxcar_error *err) {
+static int fail(const struct feed *feed) {
+    const struct cli *cli = feed->cli;
     const struct json_fault *fault = batch_reader_fault(feed->reader);
     const struct batch_chunk *chunk = batch_reader_chunks(feed->reader);
     size_t index;
-    if (!json_lines_index_of(err, &index))
-        return fault ? cli_fail(feed->cli, fault->exit, "%s", fault->text) : cli_fail_with(feed->cli, err);
+    if (!json_lines_index_of(&cli->err, &index))
+        return fault ? cli_fail(cli, fault->exit, "%s", fault->text) : cli_fail_with(cli, &cli->err);
     for (; chunk && index >= chunk->lines.count; chunk = chunk->next)
         index -= chunk->lines.count;
-    return chunk ? json_lines_fail_at(feed->cli, &chunk->lines, index, err) : cli_fail_with(feed->cli, err);
+    return chunk ? json_lines_fail_at(cli, &chunk->lines, index, &cli->err) : cli_fail_with(cli, &cli->err);
 }
 
-static int print_all(const struct feed *feed, const struct enqueue_kind *kind) {
-    boxcar_enqueued *all = calloc(batch_reader_count(feed->reader) + 1, sizeof(*all));
+static int print_all(const struct feed *feed) {
+    AUTO_FREE boxcar_enqueued *all = calloc(batch_reader_count(feed->reader) + 1, sizeof(*all));
     size_t count = 0;
     if (!all)
         return cli_no_memory(feed->cli);
@@ -149,34 +130,28 @@ static int print_all(const struct feed *feed, const struct enqueue_kind *kind) {
         memcpy(all + count, chunk->enqueued, chunk->lines.count * sizeof(*all));
         count += chunk->lines.count;
     }
-    int result = enqueue_print(feed->cli, kind, all, count, true);
-    free(all);
-    return result;
+    return print(feed->cli, &OUTBOX, all, count, true);
 }
 
 /* A small file is found to be good before the store is opened. */
-static int store_all_feed(struct feed *feed, const struct enqueue_kind *kind) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
+static int store_all(struct feed *feed) {
+    struct cli *cli = feed->cli;
     batch_reader_await(feed->reader);
     if (batch_reader_fault(feed->reader))
-        return fail(feed, &err);
-    int result = cli_store_open(feed->cli);
-    if (result != CLI_DONE)
-        return result;
-    boxcar_status status = boxcar_enqueue_feed(feed->cli->store, kind->box, next_chunk, feed, &err);
-    if (status != BOXCAR_OK)
-        return fail(feed, &err);
+        return fail(feed);
+    TRY(cli_store_open(cli));
+    if (boxcar_enqueue_feed(cli->store, BOXCAR_OUTBOX, next_chunk, feed, &cli->err) != BOXCAR_OK)
+        return fail(feed);
     progress_end(feed->progress);
     feed->progress = NULL;
-    return print_all(feed, kind);
+    return print_all(feed);
 }
 
-/* Returns an enum cli_exit and has reported what went wrong. `kind` is one of the outbox. */
-static int enqueue_feed(struct cli *cli, const struct enqueue_kind *kind, const char *path) {
-    struct feed feed = {.cli = cli, .progress = progress_begin(cli, batch_file_kind(kind->box)->doing)};
+static int enqueue_feed(struct cli *cli, const char *path) {
+    struct feed feed = {.cli = cli, .progress = progress_begin(cli, batch_file_kind(BOXCAR_OUTBOX)->doing)};
     int result = batch_reader_start(cli, path, feed.progress, &feed.reader);
     if (result == CLI_DONE)
-        result = store_all_feed(&feed, kind);
+        result = store_all(&feed);
     batch_reader_free(feed.reader); /* it tells the progress */
     progress_end(feed.progress);
     return result;
@@ -187,89 +162,59 @@ static int enqueue_feed(struct cli *cli, const struct enqueue_kind *kind, const 
 static struct {
     char *batch, *message_id, *key, *join;
     int unique;
-} enqueue_given;
+} given;
 static struct new_message_given given_message;
 
-static struct poptOption ENQUEUE_OPTIONS[] = {
-    {"batch", 0, POPT_ARG_STRING, &enqueue_given.batch, 0,
-     "read messages from JSON Lines; - is standard input", "FILE|-"},
+static struct poptOption OPTIONS[] = {
+    OPTION_TEXT("batch", given.batch, "read messages from JSON Lines; - is standard input", "FILE|-"),
     NEW_MESSAGE_OPTIONS(given_message),
-    {"message-id", 0, POPT_ARG_STRING, &enqueue_given.message_id, 0,
-     "the message's id; one that exists is a no-op", "UUID"},
-    {"key", 0, POPT_ARG_STRING, &enqueue_given.key, 0,
-     "stored once for this text and the topic, as long as the message is kept", "TEXT"},
-    {"unique", 0, POPT_ARG_NONE, &enqueue_given.unique, 0,
-     "the key is free again once its message is done or dead", NULL},
-    {"join", 0, POPT_ARG_STRING, &enqueue_given.join, 0, "make the message a member of this join", "JOIN"},
-    POPT_TABLEEND};
-
-/* Everything the message borrows that is not on the command line. */
-struct borrowed {
-    char *payload;
-    char *headers;
+    OPTION_TEXT("message-id", given.message_id, "the message's id; one that exists is a no-op", "UUID"),
+    OPTION_TEXT("key", given.key, "stored once for this text and the topic, as long as the message is kept",
+                "TEXT"),
+    OPTION_FLAG("unique", given.unique, "the key is free again once its message is done or dead"),
+    OPTION_TEXT("join", given.join, "make the message a member of this join", "JOIN"),
+    POPT_TABLEEND,
 };
 
-static const char *const ENQUEUE_COLUMNS[] = {"work_id", "message_id", "duplicate", NULL};
-
-static const struct enqueue_kind OUTBOX = {
-    .box = BOXCAR_OUTBOX, .row = enqueued_json, .columns = ENQUEUE_COLUMNS};
-
-static bool read_ids(const struct cli *cli, boxcar_new_message *message) {
-    if (enqueue_given.message_id && enqueue_given.key) {
-        cli_usage(cli, "--message-id and --key are both given: give one of them");
-        return false;
-    }
-    if (enqueue_given.unique && !enqueue_given.key) {
-        cli_usage(cli, "--unique needs a key: give --key TEXT");
-        return false;
-    }
-    return value_message_id(cli, "--message-id", enqueue_given.message_id, &message->message_id) &&
-           value_join_id(cli, "--join", enqueue_given.join, &message->join_id);
+static int read_ids(const struct cli *cli, boxcar_new_message *message) {
+    if (given.message_id && given.key)
+        return cli_usage(cli, "--message-id and --key are both given: give one of them");
+    if (given.unique && !given.key)
+        return cli_usage(cli, "--unique needs a key: give --key TEXT");
+    bool good = value_message_id(cli, "--message-id", given.message_id, &message->message_id) &&
+                value_join_id(cli, "--join", given.join, &message->join_id);
+    return good ? CLI_DONE : CLI_USAGE;
 }
 
 /* Standard input comes last, so that a bad option does not wait for it. */
-static int read_message(const struct cli *cli, const char *const *args, boxcar_new_message *message,
-                        struct borrowed *borrowed) {
-    message->topic = boxcar_str_of(args[0]);
-    message->key = boxcar_str_of(enqueue_given.key);
-    message->unique = enqueue_given.unique != 0;
-    if (!new_message_read(cli, &given_message, message, &borrowed->headers) || !read_ids(cli, message))
-        return CLI_USAGE;
-    if (!args[1])
-        return cli_usage(cli, "payload is missing: give PAYLOAD, or - to read it from standard input");
-    return payload_read(cli, args[1], &borrowed->payload, &message->payload);
-}
-
-static int run_one(struct cli *cli, const char *const *args) {
+static int run_one(struct cli *cli) {
+    const char *const *args = cli->args;
     boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
-    struct borrowed borrowed = {0};
+    AUTO_FREE char *payload = NULL, *headers = NULL;
     if (!args[0])
         return cli_usage(cli, "topic is missing: give TOPIC and PAYLOAD, or --batch FILE");
     if (cli_args_count(args) > 2) /* what is too much may be a part of the payload: not shown (BX-010) */
         return cli_usage(cli, "more arguments than TOPIC and PAYLOAD: put quotes around the payload");
-    int result = read_message(cli, args, &message, &borrowed);
-    if (result == CLI_DONE)
-        result = enqueue_one(cli, &OUTBOX, &message);
-    free(borrowed.payload);
-    free(borrowed.headers);
-    return result;
+    message.topic = boxcar_str_of(args[0]);
+    message.key = boxcar_str_of(given.key);
+    message.unique = given.unique != 0;
+    if (!new_message_read(cli, &given_message, &message, &headers))
+        return CLI_USAGE;
+    TRY(read_ids(cli, &message));
+    if (!args[1])
+        return cli_usage(cli, "payload is missing: give PAYLOAD, or - to read it from standard input");
+    TRY(payload_read(cli, args[1], &payload, &message.payload));
+    return enqueue_one(cli, &OUTBOX, &message);
 }
 
-static bool has_message_options(void) {
-    return new_message_is_given(&given_message) || enqueue_given.message_id || enqueue_given.key ||
-           enqueue_given.unique || enqueue_given.join;
-}
-
-static int run_batch(struct cli *cli, const char *const *args) {
-    if (args[0] || has_message_options()) {
+static int run(struct cli *cli) {
+    if (!given.batch)
+        return run_one(cli);
+    if (cli->args[0] || new_message_is_given(&given_message) || given.message_id || given.key ||
+        given.unique || given.join)
         return cli_usage(cli, "--batch is given: every message comes from the file, "
                               "so give no TOPIC, PAYLOAD or options of a message");
-    }
-    return enqueue_feed(cli, &OUTBOX, enqueue_given.batch);
-}
-
-static int run_enqueue(struct cli *cli, const char *const *args) {
-    return enqueue_given.batch ? run_batch(cli, args) : run_one(cli, args);
+    return enqueue_feed(cli, given.batch);
 }
 
 static const struct command CMD_ENQUEUE = {
@@ -310,8 +255,9 @@ static const struct command CMD_ENQUEUE = {
         "boxcar enqueue search.reindex '' --key products --unique\n"
         "printf '{\"topic\":\"a\",\"payload\":{\"n\":1}}\\n{\"topic\":\"b\",\"payload\":\"text\"}\\n' | "
         "boxcar enqueue --batch -\n",
-    .options = ENQUEUE_OPTIONS,
-    .run = run_enqueue,
+    .options = OPTIONS,
+    .most_args = CLI_ANY_ARGS,
+    .run = run,
 };
 
 const struct command_noun ENQUEUE_COMMANDS = {"Send", (const struct command *const[]){&CMD_ENQUEUE, NULL}};

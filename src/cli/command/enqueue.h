@@ -18,8 +18,4 @@ struct enqueue_kind {
 int enqueue_one(struct cli *cli, const struct enqueue_kind *kind, const boxcar_new_message *message);
 int enqueue_file(struct cli *cli, const struct enqueue_kind *kind, const char *path);
 
-/* What became of one message, or of a list of them: their ids, or rows if a format was asked for. */
-int enqueue_print(const struct cli *cli, const struct enqueue_kind *kind, const boxcar_enqueued *enqueued,
-                  size_t count, bool is_list);
-
 #endif

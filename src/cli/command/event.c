@@ -1,21 +1,14 @@
 /* Events: boxcar event, event append, event read and event follow. */
-#include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/input/batch/event_file.h"
 #include "cli/input/headers.h"
 #include "cli/input/payload.h"
-#include "cli/input/values.h"
-#include "cli/output/message_json.h"
-#include "cli/output/output.h"
-#include "cli/output/report.h"
 #include "cli/service/stop.h"
-#include "commands.h"
+#include "common.h"
 
 /* A version or a position: a whole number from 0 on. As in input/values.h. */
-static bool event_number_read(const struct cli *cli, const char *option, const char *text,
-                              int64_t *ret_number) {
+static bool read_number(const struct cli *cli, const char *option, const char *text, int64_t *ret_number) {
     int64_t number;
     if (!text)
         return true;
@@ -28,13 +21,12 @@ static bool event_number_read(const struct cli *cli, const char *option, const c
 }
 
 static json_t *from_event_id(boxcar_event_id id) {
-    char text[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_uuid_format(id.uuid, text);
-    return json_string(text);
+    return json_from_message_id((boxcar_message_id){id.uuid});
 }
 
-/* With the names of the view. NULL = out of memory. */
-static json_t *event_json(const boxcar_event *event) {
+/* With the names of the view. */
+static json_t *event_row(const void *item) {
+    const boxcar_event *event = item;
     json_t *object = json_object();
     bool good = json_put(object, "event_id", from_event_id(event->event_id)) &&
                 json_put_text(object, "stream", event->stream) &&
@@ -59,11 +51,6 @@ static json_t *appended_json(const boxcar_appended *appended) {
 
 /* ---- boxcar event: the group of commands about events ---- */
 
-static int run_event(struct cli *cli, const char *const *args) {
-    (void)args;
-    return cli_usage(cli, "no command given: give append, read or follow");
-}
-
 static const struct command CMD_EVENT = {
     .name = "event",
     .summary = "events: facts kept for ever, in streams",
@@ -76,7 +63,6 @@ static const struct command CMD_EVENT = {
     .examples = "boxcar event append order-42 order.placed '{\"total\": 12}' --expected 0\n"
                 "boxcar event read order-42\n"
                 "boxcar event follow --once\n",
-    .run = run_event,
 };
 
 /* ---- boxcar event append: appends one event to a stream, or a file of them ---- */
@@ -87,20 +73,17 @@ static struct {
 } append_given;
 
 static struct poptOption APPEND_OPTIONS[] = {
-    {"expected", 0, POPT_ARG_STRING, &append_given.expected, 0,
-     "the version the stream must have; 0 = it must be new", "N"},
-    {"event-id", 0, POPT_ARG_STRING, &append_given.event_id, 0,
-     "the event's id; one the stream has is a no-op", "UUID"},
-    {"header", 0, POPT_ARG_ARGV, &append_given.headers, 0, "a header; may be repeated", "K=V"},
-    {"causation-id", 0, POPT_ARG_STRING, &append_given.causation_id, 0,
-     "of the message or call that caused the event", "TEXT"},
-    {"correlation-id", 0, POPT_ARG_STRING, &append_given.correlation_id, 0,
-     "up to 255 characters for tracing", "TEXT"},
-    {"topic", 0, POPT_ARG_STRING, &append_given.topic, 0, "enqueue it as a message with this topic, too",
-     "TOPIC"},
-    {"batch", 0, POPT_ARG_STRING, &append_given.batch, 0, "read events from JSON Lines; - is standard input",
-     "FILE|-"},
-    POPT_TABLEEND};
+    OPTION_TEXT("expected", append_given.expected, "the version the stream must have; 0 = it must be new",
+                "N"),
+    OPTION_TEXT("event-id", append_given.event_id, "the event's id; one the stream has is a no-op", "UUID"),
+    OPTION_LIST("header", append_given.headers, "a header; may be repeated", "K=V"),
+    OPTION_TEXT("causation-id", append_given.causation_id, "of the message or call that caused the event",
+                "TEXT"),
+    OPTION_TEXT("correlation-id", append_given.correlation_id, "up to 255 characters for tracing", "TEXT"),
+    OPTION_TEXT("topic", append_given.topic, "enqueue it as a message with this topic, too", "TOPIC"),
+    OPTION_TEXT("batch", append_given.batch, "read events from JSON Lines; - is standard input", "FILE|-"),
+    POPT_TABLEEND,
+};
 
 static const char *const APPEND_COLUMNS[] = {"event_id", "version", "duplicate", NULL};
 
@@ -114,97 +97,68 @@ static int print_append(const struct cli *cli, const boxcar_appended *appended, 
     if (!is_list && cli->format != CLI_FORMAT_TABLE)
         return output_object(cli, appended_json(&appended[0]));
     output_list_begin(&output, cli, CLI_FORMAT_TABLE, APPEND_COLUMNS);
-    for (size_t i = 0; i < count && output_list_add(&output, appended_json(&appended[i])); i++) {
-    }
+    for (size_t i = 0; i < count && output_list_add(&output, appended_json(&appended[i])); i++)
+        continue;
     return output_list_end(&output, cli);
 }
 
-static bool read_event_id(const struct cli *cli, boxcar_event_id *ret_id) {
-    if (!append_given.event_id)
-        return true;
-    if (!boxcar_uuid_parse(boxcar_str_of(append_given.event_id), &ret_id->uuid) ||
-        boxcar_uuid_is_none(ret_id->uuid)) {
-        cli_usage(cli, "--event-id is '%.64s': give the id of the event, a UUID other than nil",
-                  append_given.event_id);
-        return false;
-    }
-    return true;
-}
-
-static int append_one(struct cli *cli, boxcar_str stream, int64_t expected, const boxcar_new_event *event) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_appended appended = BOXCAR_APPENDED_INIT;
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    if (boxcar_event_append(cli->store, stream, expected, event, 1, &appended, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    return print_append(cli, &appended, 1, false);
+static int read_event_id(const struct cli *cli, boxcar_event_id *ret_id) {
+    const char *text = append_given.event_id;
+    if (text && (!boxcar_uuid_parse(boxcar_str_of(text), &ret_id->uuid) || boxcar_uuid_is_none(ret_id->uuid)))
+        return cli_usage(cli, "--event-id is '%.64s': give the id of the event, a UUID other than nil", text);
+    return CLI_DONE;
 }
 
 /* Standard input comes last, so that a bad option does not wait for it. */
-static int run_one(struct cli *cli, const char *const *args, int64_t expected) {
+static int append_one(struct cli *cli, int64_t expected) {
+    const char *const *args = cli->args;
     boxcar_new_event event = BOXCAR_NEW_EVENT_INIT;
-    char *payload = NULL, *headers = NULL;
+    boxcar_appended appended = BOXCAR_APPENDED_INIT;
+    AUTO_FREE char *payload = NULL, *headers = NULL;
     if (!args[1] || !args[2])
         return cli_usage(cli,
                          "%s is missing: give STREAM, TYPE and PAYLOAD (or - to read it from standard input)",
                          args[1] ? "payload" : "type");
-    if (cli_args_count(args) > 3) /* what is too much may be a part of the payload: not shown (BX-010) */
+    if (args[3]) /* what is too much may be a part of the payload: not shown (BX-010) */
         return cli_usage(cli, "more arguments than STREAM, TYPE and PAYLOAD: put quotes around the payload");
     event.type = boxcar_str_of(args[1]);
     event.correlation_id = boxcar_str_of(append_given.correlation_id);
     event.causation_id = boxcar_str_of(append_given.causation_id);
     event.topic = boxcar_str_of(append_given.topic);
-    int result = CLI_USAGE;
-    if (read_event_id(cli, &event.event_id) &&
-        headers_read(cli, append_given.headers, &event.headers, &headers))
-        result = payload_read(cli, args[2], &payload, &event.payload);
-    if (result == CLI_DONE)
-        result = append_one(cli, boxcar_str_of(args[0]), expected, &event);
-    free(payload);
-    free(headers);
-    return result;
+    TRY(read_event_id(cli, &event.event_id));
+    if (!headers_read(cli, append_given.headers, &event.headers, &headers))
+        return CLI_USAGE;
+    TRY(payload_read(cli, args[2], &payload, &event.payload));
+    TRY(cli_store_open(cli));
+    TRY(cli_check(cli, boxcar_event_append(cli->store, boxcar_str_of(args[0]), expected, &event, 1, &appended,
+                                           &cli->err)));
+    return print_append(cli, &appended, 1, false);
 }
 
-static int append_file(struct cli *cli, boxcar_str stream, int64_t expected, const struct json_lines *file) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_appended *appended = calloc(file->count + 1, sizeof(*appended));
-    if (!appended)
-        return cli_no_memory(cli);
-    appended[0] = BOXCAR_APPENDED_INIT;
-    int result = cli_store_open(cli);
-    if (result == CLI_DONE) {
-        boxcar_status status =
-            boxcar_event_append(cli->store, stream, expected, file->items, file->count, appended, &err);
-        result = status == BOXCAR_OK ? print_append(cli, appended, file->count, true)
-                                     : json_lines_fail(cli, file, &err);
-    }
-    free(appended);
-    return result;
-}
-
-static int run_batch(struct cli *cli, const char *const *args, int64_t expected) {
-    if (args[1] || append_given.event_id || append_given.headers || append_given.correlation_id ||
+static int append_file(struct cli *cli, int64_t expected) {
+    CLEANUP(json_lines_release) struct json_lines file = {0};
+    if (cli->args[1] || append_given.event_id || append_given.headers || append_given.correlation_id ||
         append_given.causation_id || append_given.topic)
         return cli_usage(cli,
                          "--batch is given: every event comes from the file, so give no TYPE, PAYLOAD or "
                          "options of an event");
-    struct json_lines file;
-    int result = event_file_load(cli, append_given.batch, &file);
-    if (result == CLI_DONE)
-        result = append_file(cli, boxcar_str_of(args[0]), expected, &file);
-    json_lines_release(&file);
-    return result;
+    TRY(event_file_load(cli, append_given.batch, &file));
+    AUTO_FREE boxcar_appended *appended = calloc(file.count + 1, sizeof(*appended));
+    if (!appended)
+        return cli_no_memory(cli);
+    appended[0] = BOXCAR_APPENDED_INIT;
+    TRY(cli_store_open(cli));
+    if (boxcar_event_append(cli->store, boxcar_str_of(cli->args[0]), expected, file.items, file.count,
+                            appended, &cli->err) != BOXCAR_OK)
+        return json_lines_fail(cli, &file, &cli->err);
+    return print_append(cli, appended, file.count, true);
 }
 
-static int run_append(struct cli *cli, const char *const *args) {
+static int run_append(struct cli *cli) {
     int64_t expected = BOXCAR_ANY_VERSION;
-    if (!args[0])
-        return cli_usage(cli, "stream is missing: give STREAM, TYPE and PAYLOAD, or STREAM --batch FILE");
-    if (!event_number_read(cli, "--expected", append_given.expected, &expected))
+    if (!read_number(cli, "--expected", append_given.expected, &expected))
         return CLI_USAGE;
-    return append_given.batch ? run_batch(cli, args, expected) : run_one(cli, args, expected);
+    return append_given.batch ? append_file(cli, expected) : append_one(cli, expected);
 }
 
 static const struct command CMD_EVENT_APPEND = {
@@ -236,63 +190,49 @@ static const struct command CMD_EVENT_APPEND = {
         "event append "
         "order-43 --batch - -o json\n",
     .options = APPEND_OPTIONS,
+    .missing = "stream is missing: give STREAM, TYPE and PAYLOAD, or STREAM --batch FILE",
+    .most_args = CLI_ANY_ARGS,
     .run = run_append,
 };
 
 /* ---- boxcar event read: the events of a stream ---- */
 
-static struct { char *from, *limit; } read_given;
+static char *from_given;
 
 static struct poptOption READ_OPTIONS[] = {
-    {"from", 0, POPT_ARG_STRING, &read_given.from, 0, "begin at this version (default 1)", "N"},
-    {"limit", 0, POPT_ARG_STRING, &read_given.limit, 0, "how many, 1 to 10000 (default 1000)", "N"},
-    POPT_TABLEEND};
+    OPTION_TEXT("from", from_given, "begin at this version (default 1)", "N"),
+    OPTION_TEXT("limit", common_given.limit, "how many, 1 to 10000 (default 1000)", "N"),
+    POPT_TABLEEND,
+};
 
 static const char *const READ_COLUMNS[] = {"version",        "position", "type", "created_at",
                                            "correlation_id", "event_id", NULL};
 
-static bool print_read(struct output *output, const boxcar_event_list *list) {
-    for (size_t i = 0; i < list->count; i++)
-        if (!output_list_add(output, event_json(list->items[i])))
-            return false;
-    return true;
-}
-
 /* Page by page: of large events one call brings few. */
-static int read_pages(struct cli *cli, boxcar_str stream, int64_t from, int limit, struct output *output) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
+static int print_pages(struct cli *cli, int64_t from, int limit, struct output *output) {
     bool more = true;
     while (more) {
-        boxcar_event_list *list = NULL;
-        if (boxcar_event_read(cli->store, stream, from, limit, &list, &err) != BOXCAR_OK)
-            return cli_fail_with(cli, &err);
+        AUTO_LIST boxcar_event_list *list = NULL;
+        TRY(cli_check(
+            cli, boxcar_event_read(cli->store, boxcar_str_of(cli->args[0]), from, limit, &list, &cli->err)));
         limit -= (int)list->count;
-        more = list->count > 0 && limit > 0;
-        from = more ? list->items[list->count - 1]->version + 1 : from;
-        more = print_read(output, list) && more;
-        boxcar_list_free(list);
+        more = common_print_page(output, event_row, list->items, list->count) && list->count > 0 && limit > 0;
+        if (more)
+            from = list->items[list->count - 1]->version + 1;
     }
     return CLI_DONE;
 }
 
-static int run_read(struct cli *cli, const char *const *args) {
+static int run_read(struct cli *cli) {
     struct output output;
     int64_t from = 1;
     int limit = 1000;
-    if (!args[0])
-        return cli_usage(cli, "stream is missing: give STREAM");
-    if (!cli_args_at_most(cli, args, 1) || !event_number_read(cli, "--from", read_given.from, &from) ||
-        !value_count(cli, "--limit", read_given.limit, &limit))
+    if (!read_number(cli, "--from", from_given, &from) ||
+        !value_count(cli, "--limit", common_given.limit, &limit))
         return CLI_USAGE;
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
+    TRY(cli_store_open(cli));
     output_list_begin(&output, cli, CLI_FORMAT_TABLE, READ_COLUMNS);
-    result = read_pages(cli, boxcar_str_of(args[0]), from, limit, &output);
-    if (result == CLI_DONE)
-        return output_list_end(&output, cli);
-    json_decref(output.rows);
-    return result;
+    return common_end_pages(cli, &output, print_pages(cli, from, limit, &output));
 }
 
 static const struct command CMD_EVENT_READ = {
@@ -306,6 +246,8 @@ static const struct command CMD_EVENT_READ = {
     .examples = "boxcar event read order-42\n"
                 "boxcar event read order-42 --from 2 --limit 10 -o jsonl\n",
     .options = READ_OPTIONS,
+    .missing = "stream is missing: give STREAM",
+    .most_args = 1,
     .run = run_read,
 };
 
@@ -316,20 +258,20 @@ static const struct command CMD_EVENT_READ = {
 enum { PAGE = 1000, PATIENCE_MS = 1000 };
 
 static struct {
-    char *after, *limit, *stream, *poll;
+    char *stream, *poll;
     char **types;
     int once;
 } follow_given;
 
 static struct poptOption FOLLOW_OPTIONS[] = {
-    {"after", 0, POPT_ARG_STRING, &follow_given.after, 0, "the last position that was seen (default 0)", "N"},
-    {"limit", 0, POPT_ARG_STRING, &follow_given.limit, 0, "end after this many events", "N"},
-    {"type", 0, POPT_ARG_ARGV, &follow_given.types, 0, "only this type, or prefix*; may be repeated", "TYPE"},
-    {"stream", 0, POPT_ARG_STRING, &follow_given.stream, 0, "only this stream, or prefix*", "STREAM"},
-    {"once", 0, POPT_ARG_NONE, &follow_given.once, 0, "end when there are no more events", NULL},
-    {"poll", 0, POPT_ARG_STRING, &follow_given.poll, 0, "how often to look, 10ms to 24h (default 500ms)",
-     "DUR"},
-    POPT_TABLEEND};
+    OPTION_AFTER("the last position that was seen (default 0)", "N"),
+    OPTION_TEXT("limit", common_given.limit, "end after this many events", "N"),
+    OPTION_LIST("type", follow_given.types, "only this type, or prefix*; may be repeated", "TYPE"),
+    OPTION_TEXT("stream", follow_given.stream, "only this stream, or prefix*", "STREAM"),
+    OPTION_FLAG("once", follow_given.once, "end when there are no more events"),
+    OPTION_TEXT("poll", follow_given.poll, "how often to look, 10ms to 24h (default 500ms)", "DUR"),
+    POPT_TABLEEND,
+};
 
 struct following {
     boxcar_event_filter filter;
@@ -337,92 +279,61 @@ struct following {
     int64_t poll_ms;
 };
 
-static int open_store(struct cli *cli) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_store_options options = cli_store_options(cli);
-    options.busy_timeout_ms = PATIENCE_MS;
-    return boxcar_store_open(&options, &cli->store, &err) == BOXCAR_OK ? CLI_DONE : cli_fail_with(cli, &err);
-}
-
-static int print_follow(const struct cli *cli, const boxcar_event_list *list) {
-    struct output output;
-    output_list_begin(&output, cli, CLI_FORMAT_JSONL, NULL);
-    for (size_t i = 0; i < list->count; i++)
-        if (!output_list_add(&output, event_json(list->items[i])))
-            break;
-    int result = output_list_end(&output, cli);
-    return result == CLI_DONE ? output_flush(cli) : result;
-}
-
 /* Prints one page. *ret_more: there may be another one now. If the store is away, the next call tries again;
  * the library has logged the outage once. */
 static int follow_on(struct cli *cli, struct following *following, bool *ret_more) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_event_list *list = NULL;
+    AUTO_LIST boxcar_event_list *list = NULL;
     *ret_more = false;
     following->filter.limit = following->left < PAGE ? (int)following->left : PAGE;
-    if (boxcar_event_read_all(cli->store, &following->filter, &list, &err) != BOXCAR_OK) {
-        if (!err.retryable || follow_given.once)
-            return cli_fail_with(cli, &err);
+    boxcar_status status = boxcar_event_read_all(cli->store, &following->filter, &list, &cli->err);
+    if (status != BOXCAR_OK && cli->err.retryable && !follow_given.once)
         return CLI_DONE;
-    }
-    int result = print_follow(cli, list);
+    TRY(cli_check(cli, status));
     *ret_more = list->position > following->filter.after;
     following->filter.after = list->position;
     following->left -= (int64_t)list->count;
-    boxcar_list_free(list);
-    return result;
+    TRY(common_print_list(cli, NULL, event_row, list->items, list->count));
+    return output_flush(cli);
 }
 
 static int follow(struct cli *cli, struct following *following) {
-    int result = CLI_DONE;
     bool more = true;
     stop_catch_signals();
-    while (result == CLI_DONE && following->left > 0 && !stop_wanted() && (more || !follow_given.once)) {
+    while (following->left > 0 && !stop_wanted() && (more || !follow_given.once)) {
         if (!more && !stop_wait_read_ms(following->poll_ms))
             break;
         if (!stop_wanted())
-            result = follow_on(cli, following, &more);
+            TRY(follow_on(cli, following, &more));
     }
-    return result;
+    return CLI_DONE;
 }
 
-static bool read_limit(const struct cli *cli, int64_t *ret_limit) {
-    if (!event_number_read(cli, "--limit", follow_given.limit, ret_limit))
-        return false;
-    if (*ret_limit < 1)
-        cli_usage(cli, "--limit is 0: give 1 or more");
-    return *ret_limit >= 1;
-}
-
-static int run_with_types(struct cli *cli, struct following *following) {
-    size_t count = follow_given.types ? cli_args_count((const char *const *)follow_given.types) : 0;
-    boxcar_str *types = calloc(count + 1, sizeof(*types));
-    if (!types)
-        return cli_no_memory(cli);
-    for (size_t i = 0; i < count; i++)
-        types[i] = boxcar_str_of(follow_given.types[i]);
-    following->filter.types = types;
-    following->filter.type_count = count;
-    int result = open_store(cli);
-    if (result == CLI_DONE)
-        result = follow(cli, following);
-    free(types);
-    return result;
-}
-
-static int run_follow(struct cli *cli, const char *const *args) {
-    struct following following = {.filter = BOXCAR_EVENT_FILTER_INIT, .left = INT64_MAX, .poll_ms = 500};
-    if (!cli_args_at_most(cli, args, 0) ||
-        !event_number_read(cli, "--after", follow_given.after, &following.filter.after) ||
-        !read_limit(cli, &following.left) ||
-        !value_duration(cli, "--poll", follow_given.poll, 10, INT64_C(86400000), &following.poll_ms))
+static int read_following(const struct cli *cli, struct following *following) {
+    if (!read_number(cli, "--after", common_given.after, &following->filter.after) ||
+        !read_number(cli, "--limit", common_given.limit, &following->left))
         return CLI_USAGE;
-    if (output_format(cli, CLI_FORMAT_JSONL) != CLI_FORMAT_JSONL)
+    if (following->left < 1)
+        return cli_usage(cli, "--limit is 0: give 1 or more");
+    if (!value_duration(cli, "--poll", follow_given.poll, 10, INT64_C(86400000), &following->poll_ms))
+        return CLI_USAGE;
+    if (cli->format != CLI_FORMAT_JSONL)
         return cli_usage(cli,
                          "--output is not jsonl: events that follow have no end, so they are JSON Lines");
-    following.filter.stream = boxcar_str_of(follow_given.stream);
-    return run_with_types(cli, &following);
+    following->filter.stream = boxcar_str_of(follow_given.stream);
+    return CLI_DONE;
+}
+
+static int run_follow(struct cli *cli) {
+    struct following following = {.filter = BOXCAR_EVENT_FILTER_INIT, .left = INT64_MAX, .poll_ms = 500};
+    TRY(read_following(cli, &following));
+    AUTO_FREE boxcar_str *types = common_texts(follow_given.types, &following.filter.type_count);
+    if (!types)
+        return cli_no_memory(cli);
+    following.filter.types = types;
+    boxcar_store_options store = cli_store_options(cli);
+    store.busy_timeout_ms = PATIENCE_MS;
+    TRY(cli_check(cli, boxcar_store_open(&store, &cli->store, &cli->err)));
+    return follow(cli, &following);
 }
 
 static const struct command CMD_EVENT_FOLLOW = {
@@ -441,6 +352,7 @@ static const struct command CMD_EVENT_FOLLOW = {
                 "boxcar event follow --after 2 --limit 1 --once\n"
                 "boxcar event follow --type 'order.*' --stream 'order-*' --once\n",
     .options = FOLLOW_OPTIONS,
+    .format = CLI_FORMAT_JSONL,
     .run = run_follow,
 };
 

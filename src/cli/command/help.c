@@ -1,11 +1,8 @@
 /* Help, made from the table of commands: boxcar help, and --help of every command. */
-#include "help.h"
-
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/input/options.h"
-#include "commands.h"
+#include "common.h"
 
 /* Prints each line of `text` behind `prefix`. */
 static void put_lines(const char *prefix, const char *text) {
@@ -87,7 +84,12 @@ void help_overview(void) {
     put_lines("  ", EXIT_STATUS);
 }
 
-/* ---- The table of commands for programs: what completion and the manual pages are made from ---- */
+/* ---- boxcar help --words: what completion and the manual pages are made from ----
+ *
+ * Commands and options for programs, fields separated by tabs, one a line:
+ *     command NAME SUMMARY
+ *     option COMMAND --NAME -LETTER METAVAR CHOICES DESCRIPTION
+ * A global option has no COMMAND, a flag no METAVAR; CHOICES are separated by blanks. */
 
 /* Copies one word of "debug, info (default), warn or error", without the parentheses after it.
  * Returns where the next word begins, or NULL when the text is not such a list. */
@@ -141,7 +143,7 @@ static void put_options_words(const char *command, const struct poptOption *tabl
     }
 }
 
-void help_words(void) {
+static void put_words(void) {
     put_options_words("", GLOBAL_OPTIONS);
     for (size_t i = 0; command_at(i); i++) {
         const struct command *command = command_at(i);
@@ -157,21 +159,22 @@ void help_words(void) {
 static int words;
 
 static struct poptOption HELP_OPTIONS[] = {
-    {"words", 0, POPT_ARG_NONE, &words, 0, "all commands and options for programs, separated by tabs", NULL},
-    POPT_TABLEEND};
+    OPTION_FLAG("words", words, "all commands and options for programs, separated by tabs"),
+    POPT_TABLEEND,
+};
 
-static int run_help(struct cli *cli, const char *const *args) {
+static int run_help(struct cli *cli) {
     const struct command *command = NULL;
     size_t i = 0;
-    for (; args[i] && (!command || command_is_group(command)); i++) {
-        command = command_find(cli, command, args[i]);
+    for (; cli->args[i] && (!command || command_is_group(command)); i++) {
+        command = command_find(cli, command, cli->args[i]);
         if (!command)
             return CLI_USAGE;
     }
-    if (!cli_args_at_most(cli, args, words ? 0 : i))
+    if (!cli_args_at_most(cli, words ? 0 : i))
         return CLI_USAGE;
     if (words)
-        help_words();
+        put_words();
     else if (command)
         help_command(command);
     else
@@ -189,6 +192,7 @@ static const struct command CMD_HELP = {
                 "boxcar help enqueue\n"
                 "boxcar dead replay --help\n",
     .options = HELP_OPTIONS,
+    .most_args = CLI_ANY_ARGS,
     .run = run_help,
 };
 

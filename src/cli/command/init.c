@@ -1,10 +1,7 @@
 /* boxcar init: creates the schema or brings it up to date. */
 #include <stdio.h>
 
-#include "cli/output/message_json.h"
-#include "cli/output/output.h"
-#include "cli/output/report.h"
-#include "commands.h"
+#include "common.h"
 
 static void print_for_people(const boxcar_deployment *deployment) {
     printf("schema version %d, ", deployment->schema_version);
@@ -18,28 +15,20 @@ static void print_for_people(const boxcar_deployment *deployment) {
         printf("%d migrations applied\n", deployment->applied);
 }
 
-static int print(const struct cli *cli) {
-    boxcar_deployment deployment = *boxcar_store_deployment(cli->store);
-    if (output_format(cli, CLI_FORMAT_TABLE) == CLI_FORMAT_TABLE) {
-        print_for_people(&deployment);
-        return CLI_DONE;
-    }
-    json_t *previous = deployment.previous_version ? json_integer(deployment.previous_version) : json_null();
-    return output_object(cli,
-                         json_pack("{s:i, s:o, s:i, s:i, s:s}", "schema_version", deployment.schema_version,
-                                   "previous_version", previous, "applied", deployment.applied, "mended",
-                                   deployment.mended, "store", boxcar_store_id(cli->store)));
-}
-
-static int run(struct cli *cli, const char *const *args) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    if (!cli_args_at_most(cli, args, 0))
-        return CLI_USAGE;
+static int run(struct cli *cli) {
     boxcar_store_options options = cli_store_options(cli);
     options.deploy = true;
-    if (boxcar_store_open(&options, &cli->store, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    return print(cli);
+    TRY(cli_check(cli, boxcar_store_open(&options, &cli->store, &cli->err)));
+    const boxcar_deployment *deployment = boxcar_store_deployment(cli->store);
+    if (cli_is_for_people(cli)) {
+        print_for_people(deployment);
+        return CLI_DONE;
+    }
+    return output_object(cli,
+                         json_pack("{s:i, s:o, s:i, s:i, s:s}", "schema_version", deployment->schema_version,
+                                   "previous_version", json_from_number(deployment->previous_version),
+                                   "applied", deployment->applied, "mended", deployment->mended, "store",
+                                   boxcar_store_id(cli->store)));
 }
 
 static const struct command CMD_INIT = {

@@ -1,15 +1,7 @@
 /* Workers that are running: boxcar instance and instance ls. */
-#include "cli/output/message_json.h"
-#include "cli/output/output.h"
-#include "cli/output/report.h"
-#include "commands.h"
+#include "common.h"
 
 /* ---- boxcar instance: the group of commands about workers that are running ---- */
-
-static int run_instance(struct cli *cli, const char *const *args) {
-    (void)args;
-    return cli_usage(cli, "no command given: give ls");
-}
 
 static const struct command CMD_INSTANCE = {
     .name = "instance",
@@ -19,12 +11,12 @@ static const struct command CMD_INSTANCE = {
         "Workers send a heartbeat every few seconds. The keys of streams are spread over partitions, and\n"
         "the partitions over the live workers, so that a stream stays with one of them.\n",
     .examples = "boxcar instance ls\n",
-    .run = run_instance,
 };
 
 /* ---- boxcar instance ls: the workers that are running ---- */
 
-static json_t *instance_json(const boxcar_instance *instance) {
+static json_t *instance_row(const void *item) {
+    const boxcar_instance *instance = item;
     json_t *object = json_object();
     bool good = json_put(object, "instance_id", json_from_owner(instance->owner)) &&
                 json_put(object, "box", json_string(boxcar_box_name(instance->box))) &&
@@ -54,28 +46,11 @@ static const char *const LS_COLUMNS[] = {"instance_id",
                                          "seen_at",
                                          NULL};
 
-static int print_ls(const struct cli *cli, const boxcar_instance_list *list) {
-    struct output output;
-    output_list_begin(&output, cli, CLI_FORMAT_TABLE, LS_COLUMNS);
-    for (size_t i = 0; i < list->count; i++)
-        if (!output_list_add(&output, instance_json(list->items[i])))
-            break;
-    return output_list_end(&output, cli);
-}
-
-static int run_ls(struct cli *cli, const char *const *args) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_instance_list *list = NULL;
-    if (!cli_args_at_most(cli, args, 0))
-        return CLI_USAGE;
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    if (boxcar_instance_read(cli->store, &list, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    result = print_ls(cli, list);
-    boxcar_list_free(list);
-    return result;
+static int run_ls(struct cli *cli) {
+    AUTO_LIST boxcar_instance_list *list = NULL;
+    TRY(cli_store_open(cli));
+    TRY(cli_check(cli, boxcar_instance_read(cli->store, &list, &cli->err)));
+    return common_print_list(cli, LS_COLUMNS, instance_row, list->items, list->count);
 }
 
 static const struct command CMD_INSTANCE_LS = {

@@ -3,19 +3,19 @@
 #include <string.h>
 
 #include "cli/input/suggest.h"
-#include "cli/output/message_json.h"
-#include "cli/output/output.h"
-#include "cli/output/report.h"
-#include "commands.h"
+#include "common.h"
 
 static int reset;
 
 static struct poptOption OPTIONS[] = {
-    {"reset", 0, POPT_ARG_NONE, &reset, 0, "restore the default of NAME", NULL}, POPT_TABLEEND};
+    OPTION_FLAG("reset", reset, "restore the default of NAME"),
+    POPT_TABLEEND,
+};
 
 static const char *const COLUMNS[] = {"name", "value", "default", "help", NULL};
 
-static json_t *setting_json(const boxcar_setting *setting) {
+static json_t *setting_row(const void *item) {
+    const boxcar_setting *setting = item;
     json_t *object = json_object();
     bool good = json_put_text(object, "name", setting->name) &&
                 json_put_text(object, "value", setting->value) &&
@@ -24,18 +24,9 @@ static json_t *setting_json(const boxcar_setting *setting) {
     return json_finish(object, good);
 }
 
-static int print_all(const struct cli *cli, const boxcar_setting_list *list) {
-    struct output output;
-    output_list_begin(&output, cli, CLI_FORMAT_TABLE, COLUMNS);
-    for (size_t i = 0; i < list->count; i++)
-        if (!output_list_add(&output, setting_json(list->items[i])))
-            break;
-    return output_list_end(&output, cli);
-}
-
 static int print_one(const struct cli *cli, const boxcar_setting *setting) {
-    if (output_format(cli, CLI_FORMAT_TABLE) != CLI_FORMAT_TABLE)
-        return output_object(cli, setting_json(setting));
+    if (!cli_is_for_people(cli))
+        return output_object(cli, setting_row(setting));
     printf("%.*s\n", (int)setting->value.len, setting->value.data);
     return CLI_DONE;
 }
@@ -48,10 +39,9 @@ static int unknown(const struct cli *cli, const boxcar_setting_list *list, const
         snprintf(names[i], sizeof(names[i]), "%.*s", (int)setting->name.len, setting->name.data);
         suggest_consider(&suggestion, names[i]);
     }
-    if (suggestion.best) {
+    if (suggestion.best)
         return cli_fail(cli, CLI_NOT_FOUND, "there is no setting '%.64s', did you mean '%s'?", name,
                         suggestion.best);
-    }
     return cli_fail(cli, CLI_NOT_FOUND, "there is no setting '%.64s': boxcar settings lists them", name);
 }
 
@@ -66,39 +56,28 @@ static const boxcar_setting *find(const boxcar_setting_list *list, const char *n
 
 /* Prints all settings, or the one that is named; `check_only` prints nothing. */
 static int show(struct cli *cli, const char *name, bool check_only) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_setting_list *list = NULL;
-    if (boxcar_setting_read(cli->store, &list, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
+    AUTO_LIST boxcar_setting_list *list = NULL;
+    TRY(cli_check(cli, boxcar_setting_read(cli->store, &list, &cli->err)));
     const boxcar_setting *setting = name ? find(list, name) : NULL;
-    int result = CLI_DONE;
     if (name && !setting)
-        result = unknown(cli, list, name);
-    else if (!check_only)
-        result = setting ? print_one(cli, setting) : print_all(cli, list);
-    boxcar_list_free(list);
-    return result;
+        return unknown(cli, list, name);
+    if (check_only)
+        return CLI_DONE;
+    return setting ? print_one(cli, setting)
+                   : common_print_list(cli, COLUMNS, setting_row, list->items, list->count);
 }
 
-static int change(struct cli *cli, const char *name, const char *value) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    int result = show(cli, name, true);
-    if (result != CLI_DONE)
-        return result;
-    if (boxcar_setting_write(cli->store, boxcar_str_of(name), boxcar_str_of(value), &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    return show(cli, name, false);
-}
-
-static int run(struct cli *cli, const char *const *args) {
-    if (!cli_args_at_most(cli, args, 2))
-        return CLI_USAGE;
-    if (reset && (!args[0] || args[1]))
+static int run(struct cli *cli) {
+    const char *name = cli->args[0], *value = name ? cli->args[1] : NULL;
+    if (reset && (!name || value))
         return cli_usage(cli, "--reset needs the NAME of a setting and no VALUE");
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    return args[0] && (args[1] || reset) ? change(cli, args[0], args[1]) : show(cli, args[0], false);
+    TRY(cli_store_open(cli));
+    if (value || reset) {
+        TRY(show(cli, name, true));
+        TRY(cli_check(
+            cli, boxcar_setting_write(cli->store, boxcar_str_of(name), boxcar_str_of(value), &cli->err)));
+    }
+    return show(cli, name, false);
 }
 
 static const struct command CMD_SETTINGS = {
@@ -115,6 +94,7 @@ static const struct command CMD_SETTINGS = {
                 "boxcar settings retention_done 14d\n"
                 "boxcar settings retention_done --reset\n",
     .options = OPTIONS,
+    .most_args = 2,
     .run = run,
 };
 

@@ -1,20 +1,15 @@
 /* boxcar stats: how many messages are in which state. */
 #include <math.h>
 
-#include "cli/input/options.h"
-#include "cli/input/values.h"
-#include "cli/output/message_json.h"
-#include "cli/output/output.h"
-#include "cli/output/report.h"
-#include "commands.h"
+#include "common.h"
 
-static char *box_name;
 static int by_topic;
 
 static struct poptOption OPTIONS[] = {
-    {"by-topic", 0, POPT_ARG_NONE, &by_topic, 0, "a row for each topic", NULL},
-    OPTION_BOX(box_name),
-    POPT_TABLEEND};
+    OPTION_FLAG("by-topic", by_topic, "a row for each topic"),
+    OPTION_BOX,
+    POPT_TABLEEND,
+};
 
 static const char *const COLUMNS[] = {
     "topic",     "ready", "waiting", "in_progress", "done", "failed", "oldest_ready_age_seconds",
@@ -33,19 +28,19 @@ static const struct {
 /* The names of the numbers that are estimates. */
 static json_t *estimated_json(unsigned estimated) {
     json_t *names = json_array();
-    for (size_t i = 0; names && i < sizeof(NUMBERS) / sizeof(NUMBERS[0]); i++) {
-        if (estimated & NUMBERS[i].flag && json_array_append_new(names, json_string(NUMBERS[i].name)) != 0) {
-            json_decref(names);
-            return NULL;
-        }
-    }
-    return names;
+    bool good = true;
+    for (size_t i = 0; good && i < sizeof(NUMBERS) / sizeof(NUMBERS[0]); i++)
+        if (estimated & NUMBERS[i].flag)
+            good = json_array_append_new(names, json_string(NUMBERS[i].name)) == 0;
+    return json_finish(names, good);
 }
 
-static json_t *stats_json(const boxcar_stats *stats, bool with_topic) {
+/* Without a topic it is about all of them together. */
+static json_t *stats_row(const void *item) {
+    const boxcar_stats *stats = item;
     json_t *object = json_object();
     double age = round(stats->oldest_ready_age_seconds * 1e6) / 1e6;
-    bool good = (!with_topic || json_put_text(object, "topic", stats->topic)) &&
+    bool good = (!stats->topic.data || json_put_text(object, "topic", stats->topic)) &&
                 json_put(object, "ready", json_integer(stats->ready)) &&
                 json_put(object, "waiting", json_integer(stats->waiting)) &&
                 json_put(object, "in_progress", json_integer(stats->in_progress)) &&
@@ -57,32 +52,15 @@ static json_t *stats_json(const boxcar_stats *stats, bool with_topic) {
     return json_finish(object, good);
 }
 
-/* Row 0 is about all topics together. */
-static int print(const struct cli *cli, const boxcar_stats_list *list) {
-    struct output output;
-    if (!by_topic)
-        return output_object(cli, stats_json(list->items[0], false));
-    output_list_begin(&output, cli, CLI_FORMAT_TABLE, COLUMNS);
-    for (size_t i = 1; i < list->count; i++)
-        if (!output_list_add(&output, stats_json(list->items[i], true)))
-            break;
-    return output_list_end(&output, cli);
-}
-
-static int run(struct cli *cli, const char *const *args) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_stats_list *list = NULL;
+static int run(struct cli *cli) {
+    AUTO_LIST boxcar_stats_list *list = NULL;
     boxcar_box box = BOXCAR_OUTBOX;
-    if (!cli_args_at_most(cli, args, 0) || !value_box(cli, box_name, &box))
+    if (!value_box(cli, common_given.box, &box))
         return CLI_USAGE;
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    if (boxcar_stats_read(cli->store, box, by_topic, &list, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    result = print(cli, list);
-    boxcar_list_free(list);
-    return result;
+    TRY(cli_store_open(cli));
+    TRY(cli_check(cli, boxcar_stats_read(cli->store, box, by_topic, &list, &cli->err)));
+    return by_topic ? common_print_list(cli, COLUMNS, stats_row, list->items + 1, list->count - 1)
+                    : output_object(cli, stats_row(list->items[0]));
 }
 
 static const struct command CMD_STATS = {

@@ -1,31 +1,13 @@
 /* Streams: boxcar stream, stream ls, stream show, stream resume, stream skip and stream policy. */
-#include <jansson.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "cli/input/options.h"
-#include "cli/input/values.h"
-#include "cli/output/message_json.h"
-#include "cli/output/output.h"
-#include "cli/output/report.h"
 #include "cli/output/text.h"
-#include "commands.h"
+#include "common.h"
 
-/* KEY and --box, for a command with no other arguments. On a bad or missing one it has reported it and
- * returns false. */
-static bool stream_key_read(struct cli *cli, const char *const *args, const char *box_name,
-                            boxcar_box *ret_box, boxcar_str *ret_key) {
-    *ret_box = BOXCAR_OUTBOX;
-    if (!args[0]) {
-        cli_usage(cli, "KEY is missing: give the key of a stream, boxcar stream ls lists them");
-        return false;
-    }
-    *ret_key = boxcar_str_of(args[0]);
-    return cli_args_at_most(cli, args, 1) && value_box(cli, box_name, ret_box);
-}
+#define KEY_MISSING "KEY is missing: give the key of a stream, boxcar stream ls lists them"
 
-/* NULL = out of memory. */
-static json_t *stream_json(const boxcar_stream *stream) {
+static json_t *stream_row(const void *item) {
+    const boxcar_stream *stream = item;
     bool has_head = stream->head.value > 0;
     json_t *object = json_object();
     bool good = json_put_text(object, "stream", stream->stream) &&
@@ -43,12 +25,13 @@ static json_t *stream_json(const boxcar_stream *stream) {
     return json_finish(object, good);
 }
 
-/* ---- boxcar stream: the group of commands about streams ---- */
-
-static int run_stream(struct cli *cli, const char *const *args) {
-    (void)args;
-    return cli_usage(cli, "no command given: give ls, show, resume, skip or policy");
+/* What a command with KEY and --box begins with. */
+static int read_box_and_open(struct cli *cli, boxcar_box *ret_box) {
+    *ret_box = BOXCAR_OUTBOX;
+    return value_box(cli, common_given.box, ret_box) ? cli_store_open(cli) : CLI_USAGE;
 }
+
+/* ---- boxcar stream: the group of commands about streams ---- */
 
 static const struct command CMD_STREAM = {
     .name = "stream",
@@ -61,59 +44,38 @@ static const struct command CMD_STREAM = {
     .examples = "boxcar stream ls --halted\n"
                 "boxcar stream policy 'order-*' halt\n"
                 "boxcar stream resume order-42 --replay\n",
-    .run = run_stream,
 };
 
 /* ---- boxcar stream ls: a page of streams ---- */
 
-static struct {
-    int halted;
-    char *prefix, *limit, *after, *box;
-} ls_given;
+static int halted;
+static char *prefix;
 
 static struct poptOption LS_OPTIONS[] = {
-    {"halted", 0, POPT_ARG_NONE, &ls_given.halted, 0, "only streams that are halted", NULL},
-    {"prefix", 0, POPT_ARG_STRING, &ls_given.prefix, 0, "only keys that begin with TEXT", "TEXT"},
-    {"limit", 0, POPT_ARG_STRING, &ls_given.limit, 0, "how many, 1 to 10000 (default 50)", "N"},
-    {"after", 0, POPT_ARG_STRING, &ls_given.after, 0, "start after the last key of a page", "KEY"},
-    OPTION_BOX(ls_given.box),
-    POPT_TABLEEND};
+    OPTION_FLAG("halted", halted, "only streams that are halted"),
+    OPTION_TEXT("prefix", prefix, "only keys that begin with TEXT", "TEXT"),
+    OPTION_LIMIT,
+    OPTION_AFTER("start after the last key of a page", "KEY"),
+    OPTION_BOX,
+    POPT_TABLEEND,
+};
 
 static const char *const LS_COLUMNS[] = {"stream",    "state",        "pending",   "head",
                                          "topic",     "available_at", "partition", "retry_count",
                                          "halted_by", "halted_at",    NULL};
 
-static int print_ls(const struct cli *cli, const boxcar_stream_list *list) {
-    struct output output;
-    output_list_begin(&output, cli, CLI_FORMAT_TABLE, LS_COLUMNS);
-    for (size_t i = 0; i < list->count; i++)
-        if (!output_list_add(&output, stream_json(list->items[i])))
-            break;
-    return output_list_end(&output, cli);
-}
-
-static int list_page(struct cli *cli, const boxcar_stream_filter *filter) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_stream_list *list = NULL;
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    if (boxcar_stream_page(cli->store, filter, &list, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    result = print_ls(cli, list);
-    boxcar_list_free(list);
-    return result;
-}
-
-static int run_ls(struct cli *cli, const char *const *args) {
+static int run_ls(struct cli *cli) {
+    AUTO_LIST boxcar_stream_list *list = NULL;
     boxcar_stream_filter filter = BOXCAR_STREAM_FILTER_INIT;
-    filter.halted = ls_given.halted;
-    filter.prefix = boxcar_str_of(ls_given.prefix);
-    filter.after = boxcar_str_of(ls_given.after);
-    if (!cli_args_at_most(cli, args, 0) || !value_box(cli, ls_given.box, &filter.box) ||
-        !value_count(cli, "--limit", ls_given.limit, &filter.limit))
+    filter.halted = halted;
+    filter.prefix = boxcar_str_of(prefix);
+    filter.after = boxcar_str_of(common_given.after);
+    if (!value_box(cli, common_given.box, &filter.box) ||
+        !value_count(cli, "--limit", common_given.limit, &filter.limit))
         return CLI_USAGE;
-    return list_page(cli, &filter);
+    TRY(cli_store_open(cli));
+    TRY(cli_check(cli, boxcar_stream_page(cli->store, &filter, &list, &cli->err)));
+    return common_print_list(cli, LS_COLUMNS, stream_row, list->items, list->count);
 }
 
 static const struct command CMD_STREAM_LS = {
@@ -134,25 +96,12 @@ static const struct command CMD_STREAM_LS = {
 
 /* ---- boxcar stream show: one stream ---- */
 
-static struct { char *box; } show_given;
-
-static struct poptOption SHOW_OPTIONS[] = {OPTION_BOX(show_given.box), POPT_TABLEEND};
-
-static int run_show(struct cli *cli, const char *const *args) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_stream_list *list = NULL;
+static int run_show(struct cli *cli) {
+    AUTO_LIST boxcar_stream_list *list = NULL;
     boxcar_box box;
-    boxcar_str key;
-    if (!stream_key_read(cli, args, show_given.box, &box, &key))
-        return CLI_USAGE;
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    if (boxcar_stream_find(cli->store, box, key, &list, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    result = output_object(cli, stream_json(list->items[0]));
-    boxcar_list_free(list);
-    return result;
+    TRY(read_box_and_open(cli, &box));
+    TRY(cli_check(cli, boxcar_stream_find(cli->store, box, boxcar_str_of(cli->args[0]), &list, &cli->err)));
+    return output_object(cli, stream_row(list->items[0]));
 }
 
 static const struct command CMD_STREAM_SHOW = {
@@ -164,45 +113,31 @@ static const struct command CMD_STREAM_SHOW = {
         "(exit status 3).\n",
     .examples = "boxcar stream show order-42\n"
                 "boxcar stream show order-42 -o json\n",
-    .options = SHOW_OPTIONS,
+    .options = COMMON_BOX_OPTIONS,
+    .missing = KEY_MISSING,
+    .most_args = 1,
     .run = run_show,
 };
 
 /* ---- boxcar stream resume: lets a halted stream go on ---- */
 
-static struct {
-    int replay;
-    char *box;
-} resume_given;
+static int replay;
 
 static struct poptOption RESUME_OPTIONS[] = {
-    {"replay", 0, POPT_ARG_NONE, &resume_given.replay, 0, "begin with the message that halted it", NULL},
-    OPTION_BOX(resume_given.box),
-    POPT_TABLEEND};
+    OPTION_FLAG("replay", replay, "begin with the message that halted it"),
+    OPTION_BOX,
+    POPT_TABLEEND,
+};
 
-static int print_resume(const struct cli *cli, boxcar_str key) {
-    if (output_format(cli, CLI_FORMAT_TABLE) != CLI_FORMAT_TABLE)
-        return output_object(cli, json_pack("{s:s%}", "stream", key.data, key.len));
-    char *text = text_printable(key, NULL);
+static int run_resume(struct cli *cli) {
+    boxcar_str key = boxcar_str_of(cli->args[0]);
+    boxcar_box box;
+    TRY(read_box_and_open(cli, &box));
+    TRY(cli_check(cli, boxcar_stream_resume(cli->store, box, key, replay, &cli->err)));
+    AUTO_FREE char *text = text_printable(key, NULL);
     if (!text)
         return cli_no_memory(cli);
-    puts(text);
-    free(text);
-    return CLI_DONE;
-}
-
-static int run_resume(struct cli *cli, const char *const *args) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_box box;
-    boxcar_str key;
-    if (!stream_key_read(cli, args, resume_given.box, &box, &key))
-        return CLI_USAGE;
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    if (boxcar_stream_resume(cli->store, box, key, resume_given.replay, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    return print_resume(cli, key);
+    return common_print_word(cli, text, json_pack("{s:s%}", "stream", key.data, key.len));
 }
 
 static const struct command CMD_STREAM_RESUME = {
@@ -218,27 +153,19 @@ static const struct command CMD_STREAM_RESUME = {
     .examples = "boxcar stream resume order-42\n"
                 "boxcar stream resume order-42 --replay\n",
     .options = RESUME_OPTIONS,
+    .missing = KEY_MISSING,
+    .most_args = 1,
     .run = run_resume,
 };
 
 /* ---- boxcar stream skip: gives up on the next message of a stream ---- */
 
-static struct { char *box; } skip_given;
-
-static struct poptOption SKIP_OPTIONS[] = {OPTION_BOX(skip_given.box), POPT_TABLEEND};
-
-static int run_skip(struct cli *cli, const char *const *args) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
+static int run_skip(struct cli *cli) {
     boxcar_work_id work_id;
     boxcar_box box;
-    boxcar_str key;
-    if (!stream_key_read(cli, args, skip_given.box, &box, &key))
-        return CLI_USAGE;
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    if (boxcar_stream_skip(cli->store, box, key, &work_id, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
+    TRY(read_box_and_open(cli, &box));
+    TRY(cli_check(cli,
+                  boxcar_stream_skip(cli->store, box, boxcar_str_of(cli->args[0]), &work_id, &cli->err)));
     return output_count(cli, "work_id", work_id.value);
 }
 
@@ -253,7 +180,9 @@ static const struct command CMD_STREAM_SKIP = {
         "of the stream is in progress, the exit status is 4 (conflict); if the stream has no message, 3\n"
         "(not found).\n",
     .examples = "boxcar stream skip order-42\n",
-    .options = SKIP_OPTIONS,
+    .options = COMMON_BOX_OPTIONS,
+    .missing = KEY_MISSING,
+    .most_args = 1,
     .run = run_skip,
 };
 
@@ -261,7 +190,8 @@ static const struct command CMD_STREAM_SKIP = {
 
 static const char *const POLICY_COLUMNS[] = {"pattern", "policy", NULL};
 
-static json_t *rule_json(const boxcar_stream_rule *rule) {
+static json_t *rule_row(const void *item) {
+    const boxcar_stream_rule *rule = item;
     json_t *object = json_object();
     bool good = json_put_text(object, "pattern", rule->pattern) &&
                 json_put(object, "policy", json_string(boxcar_stream_policy_name(rule->policy)));
@@ -290,49 +220,31 @@ static const boxcar_stream_rule *deciding_rule(const boxcar_stream_rule_list *li
 }
 
 /* What counts for keys without a rule. */
-static boxcar_status read_setting(struct cli *cli, boxcar_stream_policy *ret_policy, boxcar_error *err) {
+static int read_setting(struct cli *cli, boxcar_stream_policy *ret_policy) {
     const boxcar_str name = BOXCAR_STR("stream_policy");
-    boxcar_setting_list *list = NULL;
-    boxcar_status status = boxcar_setting_read(cli->store, &list, err);
-    for (size_t i = 0; status == BOXCAR_OK && i < list->count; i++) {
+    AUTO_LIST boxcar_setting_list *list = NULL;
+    TRY(cli_check(cli, boxcar_setting_read(cli->store, &list, &cli->err)));
+    for (size_t i = 0; i < list->count; i++) {
         const boxcar_setting *setting = list->items[i];
         if (setting->name.len == name.len && memcmp(setting->name.data, name.data, name.len) == 0)
             VALUE_NAMED(setting->value.data, boxcar_stream_policy_name, ret_policy);
     }
-    boxcar_list_free(list);
-    return status;
-}
-
-static int print_all(struct cli *cli, const boxcar_stream_rule_list *list) {
-    struct output output;
-    output_list_begin(&output, cli, CLI_FORMAT_TABLE, POLICY_COLUMNS);
-    for (size_t i = 0; i < list->count; i++)
-        if (!output_list_add(&output, rule_json(list->items[i])))
-            break;
-    return output_list_end(&output, cli);
-}
-
-static int print_deciding(struct cli *cli, const boxcar_stream_rule_list *list, const char *key) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_stream_rule by_setting = {.policy = BOXCAR_STREAM_CONTINUE};
-    const boxcar_stream_rule *rule = deciding_rule(list, boxcar_str_of(key));
-    struct output output;
-    if (!rule && read_setting(cli, &by_setting.policy, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    output_list_begin(&output, cli, CLI_FORMAT_TABLE, POLICY_COLUMNS);
-    output_list_add(&output, rule_json(rule ? rule : &by_setting));
-    return output_list_end(&output, cli);
+    return CLI_DONE;
 }
 
 /* All rules, or what counts for a key. */
 static int show(struct cli *cli, const char *key) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_stream_rule_list *list = NULL;
-    if (boxcar_stream_rule_read(cli->store, &list, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    int result = key ? print_deciding(cli, list, key) : print_all(cli, list);
-    boxcar_list_free(list);
-    return result;
+    AUTO_LIST boxcar_stream_rule_list *list = NULL;
+    boxcar_stream_rule by_setting = {.policy = BOXCAR_STREAM_CONTINUE};
+    TRY(cli_check(cli, boxcar_stream_rule_read(cli->store, &list, &cli->err)));
+    if (!key)
+        return common_print_list(cli, POLICY_COLUMNS, rule_row, list->items, list->count);
+    const boxcar_stream_rule *rule = deciding_rule(list, boxcar_str_of(key));
+    if (!rule) {
+        TRY(read_setting(cli, &by_setting.policy));
+        rule = &by_setting;
+    }
+    return common_print_list(cli, POLICY_COLUMNS, rule_row, &rule, 1);
 }
 
 /* Keys may have one, so it is no error. */
@@ -342,27 +254,17 @@ static void note_star(const struct cli *cli, const char *pattern) {
         cli_note(cli, "only a * at the end stands for anything: the others stand for themselves");
 }
 
-static int change(struct cli *cli, const char *pattern, const char *word) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
+static int run_policy(struct cli *cli) {
+    const char *pattern = cli->args[0], *word = pattern ? cli->args[1] : NULL;
     boxcar_stream_policy policy = BOXCAR_STREAM_DEFAULT;
-    VALUE_NAMED(word, boxcar_stream_policy_name, &policy);
-    if (boxcar_stream_rule_write(cli->store, boxcar_str_of(pattern), policy, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    note_star(cli, pattern);
-    return show(cli, NULL);
-}
-
-static int run_policy(struct cli *cli, const char *const *args) {
-    boxcar_stream_policy policy;
-    const char *word = args[0] ? args[1] : NULL;
-    if (!cli_args_at_most(cli, args, 2))
-        return CLI_USAGE;
     if (word && strcmp(word, "default") != 0 && !VALUE_NAMED(word, boxcar_stream_policy_name, &policy))
         return cli_usage(cli, "the policy is '%.64s': give continue, halt or default", word);
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    return word ? change(cli, args[0], word) : show(cli, args[0]);
+    TRY(cli_store_open(cli));
+    if (!word)
+        return show(cli, pattern);
+    TRY(cli_check(cli, boxcar_stream_rule_write(cli->store, boxcar_str_of(pattern), policy, &cli->err)));
+    note_star(cli, pattern);
+    return show(cli, NULL);
 }
 
 static const struct command CMD_STREAM_POLICY = {
@@ -383,6 +285,7 @@ static const struct command CMD_STREAM_POLICY = {
                 "boxcar stream policy 'order-*' halt\n"
                 "boxcar stream policy order-42\n"
                 "boxcar stream policy 'order-*' default\n",
+    .most_args = 2,
     .run = run_policy,
 };
 

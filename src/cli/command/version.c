@@ -1,16 +1,12 @@
 /* boxcar version. */
 #include <stdio.h>
 
-#include "cli/output/output.h"
-#include "commands.h"
+#include "common.h"
 
-static int run(struct cli *cli, const char *const *args) {
-    if (!cli_args_at_most(cli, args, 0))
-        return CLI_USAGE;
-    if (output_format(cli, CLI_FORMAT_TABLE) != CLI_FORMAT_TABLE) {
+static int run(struct cli *cli) {
+    if (!cli_is_for_people(cli))
         return output_object(cli, json_pack("{s:s, s:s, s:i}", "version", BOXCAR_VERSION, "library_version",
                                             boxcar_version(), "schema_version", boxcar_schema_version()));
-    }
     printf("boxcar %s (library %s, schema %d)\n", BOXCAR_VERSION, boxcar_version(), boxcar_schema_version());
     return CLI_DONE;
 }

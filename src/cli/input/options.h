@@ -20,9 +20,14 @@ struct global_options {
 extern struct global_options global_options;
 extern struct poptOption GLOBAL_OPTIONS[];
 
-/* Most commands that inspect take it. */
-#define OPTION_BOX(variable)                                                                                 \
-    { "box", 0, POPT_ARG_STRING, &(variable), 0, "outbox (default) or inbox", "BOX" }
+/* Rows of such tables: an option with a value (a char *), a flag (an int), and one that may be repeated (a
+ * char **). A variable that is 0 was not given. */
+#define OPTION_TEXT(name, variable, help, metavar)                                                           \
+    { name, 0, POPT_ARG_STRING, &(variable), 0, help, metavar }
+#define OPTION_FLAG(name, variable, help)                                                                    \
+    { name, 0, POPT_ARG_NONE, &(variable), 0, help, NULL }
+#define OPTION_LIST(name, variable, help, metavar)                                                           \
+    { name, 0, POPT_ARG_ARGV, &(variable), 0, help, metavar }
 
 /* A command line that was taken apart. Release it with option_parse_release(). */
 struct option_parse {

@@ -1,12 +1,6 @@
 /* boxcar join attach: makes messages members of a join. */
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "cli/command/commands.h"
-#include "cli/input/values.h"
-#include "cli/output/message_json.h"
-#include "cli/output/output.h"
-#include "cli/output/report.h"
 #include "join.h"
 
 /* The message ids, and the answer for each. */
@@ -18,21 +12,6 @@ struct attachments {
 
 static const char *const COLUMNS[] = {"message_id", "attached", "message_exists", NULL};
 
-static bool read_ids(const struct cli *cli, const char *const *args, struct attachments *ret_all) {
-    ret_all->count = cli_args_count(args);
-    ret_all->ids = calloc(ret_all->count, sizeof(*ret_all->ids));
-    ret_all->attached = calloc(ret_all->count + 1, sizeof(*ret_all->attached));
-    if (!ret_all->ids || !ret_all->attached) {
-        cli_no_memory(cli);
-        return false;
-    }
-    ret_all->attached[0] = BOXCAR_ATTACHED_INIT;
-    for (size_t i = 0; i < ret_all->count; i++)
-        if (!value_message_id(cli, "MESSAGE", args[i], &ret_all->ids[i]))
-            return false;
-    return true;
-}
-
 static json_t *attached_json(boxcar_message_id id, const boxcar_attached *attached) {
     json_t *object = json_object();
     bool good = json_put(object, "message_id", json_from_message_id(id)) &&
@@ -43,9 +22,9 @@ static json_t *attached_json(boxcar_message_id id, const boxcar_attached *attach
 
 static int print(const struct cli *cli, const struct attachments *all) {
     struct output output;
-    char text[BOXCAR_UUID_TEXT_SIZE];
     if (cli->format == CLI_FORMAT_UNSET) {
         for (size_t i = 0; i < all->count; i++) {
+            char text[BOXCAR_UUID_TEXT_SIZE];
             boxcar_uuid_format(all->ids[i].uuid, text);
             if (all->attached[i].is_new)
                 puts(text);
@@ -82,30 +61,33 @@ static bool is_missing(const boxcar_attached *attached) {
     return attached->is_new && !attached->message_exists;
 }
 
-static int attach(struct cli *cli, boxcar_join_id join_id, struct attachments *all) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    if (boxcar_join_attach(cli->store, join_id, all->ids, all->count, all->attached, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
+static int attach(struct cli *cli, boxcar_join_id join_id, const struct attachments *all) {
+    TRY(cli_store_open(cli));
+    TRY(cli_check(cli,
+                  boxcar_join_attach(cli->store, join_id, all->ids, all->count, all->attached, &cli->err)));
     note(cli, all, is_missing, "is no message yet: the step counts when one with that id has ended",
          "do not exist yet: their steps count when messages with those ids have ended");
     note(cli, all, was_member, "was a member already", "were members already");
     return print(cli, all);
 }
 
-static int run(struct cli *cli, const char *const *args) {
-    struct attachments all = {0};
+static int run(struct cli *cli) {
+    const char *const *messages = cli->args + 1;
     boxcar_join_id join_id;
-    if (!join_id_read(cli, args, &join_id))
+    if (!value_join_id(cli, "JOIN", cli->args[0], &join_id))
         return CLI_USAGE;
-    if (!args[1])
+    if (!messages[0])
         return cli_usage(cli, "MESSAGE is missing: give one or more message ids");
-    int result = read_ids(cli, args + 1, &all) ? attach(cli, join_id, &all) : CLI_USAGE;
-    free(all.ids);
-    free(all.attached);
-    return result;
+    size_t count = cli_args_count(messages);
+    AUTO_FREE boxcar_message_id *ids = calloc(count, sizeof(*ids));
+    AUTO_FREE boxcar_attached *attached = calloc(count, sizeof(*attached));
+    if (!ids || !attached)
+        return cli_no_memory(cli);
+    attached[0] = BOXCAR_ATTACHED_INIT;
+    for (size_t i = 0; i < count; i++)
+        if (!value_message_id(cli, "MESSAGE", messages[i], &ids[i]))
+            return CLI_USAGE;
+    return attach(cli, join_id, &(struct attachments){ids, attached, count});
 }
 
 const struct command CMD_JOIN_ATTACH = {
@@ -122,5 +104,7 @@ const struct command CMD_JOIN_ATTACH = {
         "enqueue --join stores a message and attaches it in one step.\n",
     .examples = "boxcar join attach 0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69 "
                 "0190f3c2-8c2f-7d3e-8b66-4a2e3d5c6b70\n",
+    .missing = JOIN_MISSING,
+    .most_args = CLI_ANY_ARGS,
     .run = run,
 };

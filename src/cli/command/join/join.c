@@ -1,60 +1,10 @@
 /* Joins: boxcar join, and what changes one by hand: join complete, join fail and join cancel. */
 #include "join.h"
 
-#include <stdio.h>
-
-#include "cli/command/commands.h"
-#include "cli/input/values.h"
-#include "cli/output/message_json.h"
-#include "cli/output/output.h"
-#include "cli/output/report.h"
-
-bool join_id_read(const struct cli *cli, const char *const *args, boxcar_join_id *ret_id) {
-    if (args[0])
-        return value_join_id(cli, "JOIN", args[0], ret_id);
-    cli_usage(cli, "JOIN is missing: give the id that join start printed");
-    return false;
-}
-
-static int print_counted(const struct cli *cli, bool counted) {
-    if (output_format(cli, CLI_FORMAT_TABLE) != CLI_FORMAT_TABLE)
-        return output_object(cli, json_pack("{s:b}", "counted", counted));
-    puts(counted ? "counted" : "not counted");
-    return CLI_DONE;
-}
-
-int join_report(struct cli *cli, const char *const *args, boxcar_member_status outcome) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_join_id join_id;
-    boxcar_message_id message_id;
-    bool counted = false;
-    if (!join_id_read(cli, args, &join_id))
-        return CLI_USAGE;
-    if (!args[1])
-        return cli_usage(cli, "MESSAGE is missing: give the message id of the step");
-    if (!cli_args_at_most(cli, args, 2) || !value_message_id(cli, "MESSAGE", args[1], &message_id))
-        return CLI_USAGE;
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    if (boxcar_join_report(cli->store, join_id, message_id, outcome, &counted, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    return print_counted(cli, counted);
-}
-
-static json_t *from_join_id(boxcar_join_id id) {
-    char text[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_uuid_format(id.uuid, text);
-    return json_string(text);
-}
+static json_t *from_join_id(boxcar_join_id id) { return json_from_message_id((boxcar_message_id){id.uuid}); }
 
 int join_print_id(const struct cli *cli, boxcar_join_id join_id) {
-    char text[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_uuid_format(join_id.uuid, text);
-    if (output_format(cli, CLI_FORMAT_TABLE) != CLI_FORMAT_TABLE)
-        return output_object(cli, json_pack("{s:s}", "join_id", text));
-    puts(text);
-    return CLI_DONE;
+    return common_print_uuid(cli, join_id.uuid, json_pack("{s:o}", "join_id", from_join_id(join_id)));
 }
 
 static json_t *from_reason(boxcar_join_reason reason) {
@@ -69,18 +19,14 @@ static json_t *progress_text(const boxcar_join *join) {
                         (long long)join->failed_steps);
 }
 
-static bool put_steps(json_t *object, const boxcar_join *join) {
-    return json_put(object, "expected_steps", json_integer(join->expected_steps)) &&
-           json_put(object, "completed_steps", json_integer(join->completed_steps)) &&
-           json_put(object, "failed_steps", json_integer(join->failed_steps));
-}
-
 json_t *join_json(const boxcar_join *join, bool for_people) {
     json_t *object = json_object();
     bool good = json_put(object, "join_id", from_join_id(join->join_id)) &&
                 json_put_text(object, "grouping_key", join->grouping_key) &&
                 (!for_people || json_put(object, "progress", progress_text(join))) &&
-                put_steps(object, join) &&
+                json_put(object, "expected_steps", json_integer(join->expected_steps)) &&
+                json_put(object, "completed_steps", json_integer(join->completed_steps)) &&
+                json_put(object, "failed_steps", json_integer(join->failed_steps)) &&
                 json_put(object, "status", json_string(boxcar_join_status_name(join->status))) &&
                 json_put(object, "reason", from_reason(join->reason)) &&
                 json_put(object, "created_at", json_from_time(join->created_at)) &&
@@ -90,21 +36,7 @@ json_t *join_json(const boxcar_join *join, bool for_people) {
     return json_finish(object, good);
 }
 
-json_t *join_member_json(const boxcar_join_member *member) {
-    json_t *object = json_object();
-    bool good = json_put(object, "message_id", json_from_message_id(member->message_id)) &&
-                json_put(object, "work_id", json_from_number(member->work_id.value)) &&
-                json_put(object, "status", json_string(boxcar_member_status_name(member->status))) &&
-                json_put(object, "created_at", json_from_time(member->created_at));
-    return json_finish(object, good);
-}
-
 /* ---- boxcar join: the group of commands about joins ---- */
-
-static int run_join(struct cli *cli, const char *const *args) {
-    (void)args;
-    return cli_usage(cli, "no command given: give start, attach, complete, fail, wait, cancel, show or ls");
-}
 
 static const struct command CMD_JOIN = {
     .name = "join",
@@ -119,55 +51,69 @@ static const struct command CMD_JOIN = {
     .examples = "boxcar join ls\n"
                 "boxcar join start --expected 3\n"
                 "boxcar help join wait\n",
-    .run = run_join,
 };
 
-/* ---- boxcar join complete: counts a step as completed by hand ---- */
+/* ---- boxcar join complete, join fail: count a step by hand ---- */
 
-static int run_complete(struct cli *cli, const char *const *args) {
-    return join_report(cli, args, BOXCAR_MEMBER_COMPLETED);
+#define REPORT_DESCRIPTION                                                                                   \
+    "For work that no message stands for: MESSAGE is the id of a member.\n"                                  \
+    "\n"                                                                                                     \
+    "Handlers need not do this: the ack or the death of a message counts it. The first outcome of a step\n"  \
+    "wins. Prints \"counted\" or \"not counted\"; with -o json {\"counted\": true}. A join or member that\n" \
+    "does not exist gives exit status 3, a step that the join ended without 4.\n"
+
+static int report(struct cli *cli, boxcar_member_status outcome) {
+    boxcar_join_id join_id;
+    boxcar_message_id message_id;
+    bool counted = false;
+    if (!value_join_id(cli, "JOIN", cli->args[0], &join_id))
+        return CLI_USAGE;
+    if (!cli->args[1])
+        return cli_usage(cli, "MESSAGE is missing: give the message id of the step");
+    if (!cli_args_at_most(cli, 2) || !value_message_id(cli, "MESSAGE", cli->args[1], &message_id))
+        return CLI_USAGE;
+    TRY(cli_store_open(cli));
+    TRY(cli_check(cli, boxcar_join_report(cli->store, join_id, message_id, outcome, &counted, &cli->err)));
+    return common_print_word(cli, counted ? "counted" : "not counted",
+                             json_pack("{s:b}", "counted", counted));
 }
+
+static int run_complete(struct cli *cli) { return report(cli, BOXCAR_MEMBER_COMPLETED); }
+
+static int run_fail(struct cli *cli) { return report(cli, BOXCAR_MEMBER_FAILED); }
 
 static const struct command CMD_JOIN_COMPLETE = {
     .name = "join complete",
     .summary = "count a step as completed by hand",
     .usage = "JOIN MESSAGE",
-    .description = "For work that no message stands for: MESSAGE is the id of a member.\n"
-                   "\n" JOIN_REPORT_OUTPUT,
+    .description = REPORT_DESCRIPTION,
     .examples = "boxcar join complete 0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69 "
                 "0190f3c2-8c2f-7d3e-8b66-4a2e3d5c6b70\n",
+    .missing = JOIN_MISSING,
+    .most_args = CLI_ANY_ARGS,
     .run = run_complete,
 };
-
-/* ---- boxcar join fail: counts a step as failed by hand ---- */
-
-static int run_fail(struct cli *cli, const char *const *args) {
-    return join_report(cli, args, BOXCAR_MEMBER_FAILED);
-}
 
 static const struct command CMD_JOIN_FAIL = {
     .name = "join fail",
     .summary = "count a step as failed by hand",
     .usage = "JOIN MESSAGE",
-    .description = "For work that no message stands for: MESSAGE is the id of a member.\n"
-                   "\n" JOIN_REPORT_OUTPUT,
+    .description = REPORT_DESCRIPTION,
     .examples = "boxcar join fail 0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69 "
                 "0190f3c2-8c2f-7d3e-8b66-4a2e3d5c6b70\n",
+    .missing = JOIN_MISSING,
+    .most_args = CLI_ANY_ARGS,
     .run = run_fail,
 };
 
 /* ---- boxcar join cancel: ends a pending join ---- */
 
-static int run_cancel(struct cli *cli, const char *const *args) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
+static int run_cancel(struct cli *cli) {
     boxcar_join_id join_id;
-    if (!join_id_read(cli, args, &join_id) || !cli_args_at_most(cli, args, 1))
+    if (!value_join_id(cli, "JOIN", cli->args[0], &join_id) || !cli_args_at_most(cli, 1))
         return CLI_USAGE;
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    if (boxcar_join_cancel(cli->store, join_id, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
+    TRY(cli_store_open(cli));
+    TRY(cli_check(cli, boxcar_join_cancel(cli->store, join_id, &cli->err)));
     return join_print_id(cli, join_id);
 }
 
@@ -180,6 +126,8 @@ static const struct command CMD_JOIN_CANCEL = {
         "If the join has ended already, the exit status is 4 (conflict); if it does not exist, 3 (not\n"
         "found). Prints its id; with -o json {\"join_id\": ...}.\n",
     .examples = "boxcar join cancel 0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69\n",
+    .missing = JOIN_MISSING,
+    .most_args = CLI_ANY_ARGS,
     .run = run_cancel,
 };
 

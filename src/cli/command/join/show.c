@@ -1,121 +1,81 @@
 /* boxcar join show: one join and a page of its members. */
 #include <stdio.h>
 
-#include "cli/command/commands.h"
-#include "cli/input/values.h"
-#include "cli/output/message_json.h"
-#include "cli/output/output.h"
-#include "cli/output/report.h"
 #include "join.h"
 
-static struct { char *limit, *after; } given;
-
 static struct poptOption OPTIONS[] = {
-    {"limit", 0, POPT_ARG_STRING, &given.limit, 0, "how many members, 1 to 10000 (default 50)", "N"},
-    {"after", 0, POPT_ARG_STRING, &given.after, 0, "start after the last member of a page", "MESSAGE"},
-    POPT_TABLEEND};
+    OPTION_TEXT("limit", common_given.limit, "how many members, 1 to 10000 (default 50)", "N"),
+    OPTION_AFTER("start after the last member of a page", "MESSAGE"),
+    POPT_TABLEEND,
+};
 
 static const char *const COLUMNS[] = {"message_id", "work_id", "status", "created_at", NULL};
 
-/* What is shown. */
-struct page {
-    boxcar_join_list *joins; /* exactly one */
-    boxcar_join_member_list *members;
-    bool has_more; /* members, after these */
-};
-
-static boxcar_message_id last_member(const struct page *page) {
-    size_t count = page->members->count;
-    return page->members->items[count - 1]->message_id;
+static json_t *member_row(const void *item) {
+    const boxcar_join_member *member = item;
+    json_t *object = json_object();
+    bool good = json_put(object, "message_id", json_from_message_id(member->message_id)) &&
+                json_put(object, "work_id", json_from_number(member->work_id.value)) &&
+                json_put(object, "status", json_string(boxcar_member_status_name(member->status))) &&
+                json_put(object, "created_at", json_from_time(member->created_at));
+    return json_finish(object, good);
 }
 
-static json_t *members_json(const boxcar_join_member_list *members) {
-    json_t *array = json_array();
-    bool good = true;
-    for (size_t i = 0; good && i < members->count; i++)
-        good = json_array_append_new(array, join_member_json(members->items[i])) == 0;
-    return json_finish(array, good);
-}
-
-static int print_members(const struct cli *cli, const boxcar_join_member_list *members) {
-    struct output output;
-    putchar('\n');
-    output_list_begin(&output, cli, CLI_FORMAT_TABLE, COLUMNS);
-    for (size_t i = 0; i < members->count; i++)
-        if (!output_list_add(&output, join_member_json(members->items[i])))
-            break;
-    return output_list_end(&output, cli);
+/* Whether a member follows a page that is full. */
+static int look_further(struct cli *cli, boxcar_join_id join_id, boxcar_message_id last, bool *ret_has_more) {
+    AUTO_LIST boxcar_join_member_list *next = NULL;
+    TRY(cli_check(cli, boxcar_join_member_page(cli->store, join_id, last, 1, &next, &cli->err)));
+    *ret_has_more = next->count > 0;
+    return CLI_DONE;
 }
 
 /* How many members are shown and, when there are more, the command that shows them. */
-static void print_count(const struct page *page) {
-    char join_id[BOXCAR_UUID_TEXT_SIZE], last[BOXCAR_UUID_TEXT_SIZE];
-    size_t count = page->members->count;
+static void print_count(size_t count, bool has_more, boxcar_join_id join_id, boxcar_message_id last) {
     printf("\n%zu member%s shown", count, count == 1 ? "" : "s");
-    if (page->has_more) {
-        boxcar_uuid_format(page->joins->items[0]->join_id.uuid, join_id);
-        boxcar_uuid_format(last_member(page).uuid, last);
-        printf("; there are more: boxcar join show %s --limit %zu --after %s", join_id, count, last);
+    if (has_more) {
+        char join_text[BOXCAR_UUID_TEXT_SIZE], last_text[BOXCAR_UUID_TEXT_SIZE];
+        boxcar_uuid_format(join_id.uuid, join_text);
+        boxcar_uuid_format(last.uuid, last_text);
+        printf("; there are more: boxcar join show %s --limit %zu --after %s", join_text, count, last_text);
     }
     putchar('\n');
 }
 
-static int print_for_people(const struct cli *cli, const struct page *page) {
-    int result = output_object(cli, join_json(page->joins->items[0], true));
-    if (result != CLI_DONE || page->members->count == 0)
-        return result;
-    result = print_members(cli, page->members);
-    if (result == CLI_DONE)
-        print_count(page);
-    return result;
+static int print_for_people(struct cli *cli, const boxcar_join *join, const boxcar_join_member_list *members,
+                            int limit) {
+    size_t count = members->count;
+    boxcar_message_id last = count ? members->items[count - 1]->message_id : (boxcar_message_id){0};
+    bool has_more = false;
+    if (count >= (size_t)limit)
+        TRY(look_further(cli, join->join_id, last, &has_more));
+    TRY(output_object(cli, join_json(join, true)));
+    if (count == 0)
+        return CLI_DONE;
+    putchar('\n');
+    TRY(common_print_list(cli, COLUMNS, member_row, members->items, count));
+    print_count(count, has_more, join->join_id, last);
+    return CLI_DONE;
 }
 
-static int print(const struct cli *cli, const struct page *page) {
-    if (output_format(cli, CLI_FORMAT_TABLE) == CLI_FORMAT_TABLE)
-        return print_for_people(cli, page);
-    json_t *object = join_json(page->joins->items[0], false);
-    bool good = object && json_put(object, "members", members_json(page->members));
-    return output_object(cli, json_finish(object, good));
-}
-
-/* Whether a member follows a page that is full. */
-static boxcar_status look_further(boxcar_store *store, boxcar_join_id join_id, int limit, struct page *page,
-                                  boxcar_error *err) {
-    boxcar_join_member_list *next = NULL;
-    if (page->members->count < (size_t)limit)
-        return BOXCAR_OK;
-    boxcar_status status = boxcar_join_member_page(store, join_id, last_member(page), 1, &next, err);
-    page->has_more = status == BOXCAR_OK && next->count > 0;
-    boxcar_list_free(next);
-    return status;
-}
-
-static int show(struct cli *cli, boxcar_join_id join_id, boxcar_message_id after, int limit) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    struct page page = {0};
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    boxcar_status status = boxcar_join_find(cli->store, join_id, &page.joins, &err);
-    if (status == BOXCAR_OK)
-        status = boxcar_join_member_page(cli->store, join_id, after, limit, &page.members, &err);
-    if (status == BOXCAR_OK && output_format(cli, CLI_FORMAT_TABLE) == CLI_FORMAT_TABLE)
-        status = look_further(cli->store, join_id, limit, &page, &err);
-    result = status == BOXCAR_OK ? print(cli, &page) : cli_fail_with(cli, &err);
-    boxcar_list_free(page.members);
-    boxcar_list_free(page.joins);
-    return result;
-}
-
-static int run(struct cli *cli, const char *const *args) {
+static int run(struct cli *cli) {
+    AUTO_LIST boxcar_join_list *joins = NULL; /* exactly one */
+    AUTO_LIST boxcar_join_member_list *members = NULL;
     boxcar_join_id join_id;
     boxcar_message_id after = {0};
     int limit = 50;
-    if (!join_id_read(cli, args, &join_id) || !cli_args_at_most(cli, args, 1) ||
-        !value_count(cli, "--limit", given.limit, &limit) ||
-        !value_message_id(cli, "--after", given.after, &after))
+    if (!value_join_id(cli, "JOIN", cli->args[0], &join_id) || !cli_args_at_most(cli, 1) ||
+        !value_count(cli, "--limit", common_given.limit, &limit) ||
+        !value_message_id(cli, "--after", common_given.after, &after))
         return CLI_USAGE;
-    return show(cli, join_id, after, limit);
+    TRY(cli_store_open(cli));
+    TRY(cli_check(cli, boxcar_join_find(cli->store, join_id, &joins, &cli->err)));
+    TRY(cli_check(cli, boxcar_join_member_page(cli->store, join_id, after, limit, &members, &cli->err)));
+    if (cli_is_for_people(cli))
+        return print_for_people(cli, joins->items[0], members, limit);
+    json_t *object = join_json(joins->items[0], false);
+    bool good =
+        object && json_put(object, "members", common_array(member_row, members->items, members->count));
+    return output_object(cli, json_finish(object, good));
 }
 
 const struct command CMD_JOIN_SHOW = {
@@ -130,5 +90,7 @@ const struct command CMD_JOIN_SHOW = {
     .examples = "boxcar join show 0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69\n"
                 "boxcar join show 0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69 --limit 1000 -o json\n",
     .options = OPTIONS,
+    .missing = JOIN_MISSING,
+    .most_args = CLI_ANY_ARGS,
     .run = run,
 };

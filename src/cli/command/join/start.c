@@ -1,37 +1,25 @@
 /* boxcar join start: a new join. */
-#include <stdlib.h>
-
-#include "cli/command/commands.h"
 #include "cli/input/payload.h"
-#include "cli/input/values.h"
-#include "cli/output/report.h"
 #include "join.h"
 
 static struct { char *expected, *grouping_key, *metadata, *deadline, *join_id; } given;
 
 static struct poptOption OPTIONS[] = {
-    {"expected", 0, POPT_ARG_STRING, &given.expected, 0, "how many steps end the join, from 1 on", "N"},
-    {"grouping-key", 0, POPT_ARG_STRING, &given.grouping_key, 0, "what it belongs to, up to 255 characters",
-     "TEXT"},
-    {"metadata", 0, POPT_ARG_STRING, &given.metadata, 0, "any text to keep with it; - is standard input",
-     "JSON|-"},
-    {"deadline", 0, POPT_ARG_STRING, &given.deadline, 0, "still pending then, it fails (timed_out)",
-     "DUR|TIME"},
-    {"join-id", 0, POPT_ARG_STRING, &given.join_id, 0, "its id; starting one that exists changes nothing",
-     "UUID"},
-    POPT_TABLEEND};
+    OPTION_TEXT("expected", given.expected, "how many steps end the join, from 1 on", "N"),
+    OPTION_TEXT("grouping-key", given.grouping_key, "what it belongs to, up to 255 characters", "TEXT"),
+    OPTION_TEXT("metadata", given.metadata, "any text to keep with it; - is standard input", "JSON|-"),
+    OPTION_TEXT("deadline", given.deadline, "still pending then, it fails (timed_out)", "DUR|TIME"),
+    OPTION_TEXT("join-id", given.join_id, "its id; starting one that exists changes nothing", "UUID"),
+    POPT_TABLEEND,
+};
 
-static bool read_expected(const struct cli *cli, int64_t *ret_steps) {
-    if (!given.expected) {
-        cli_usage(cli, "--expected is missing: give how many steps end the join");
-        return false;
-    }
-    if (!value_parse_integer(given.expected, ret_steps)) {
-        cli_usage(cli, "--expected is '%.64s': give a whole number, 1 to %d", given.expected,
-                  BOXCAR_EXPECTED_STEPS_MAX);
-        return false;
-    }
-    return true;
+static int read_expected(const struct cli *cli, int64_t *ret_steps) {
+    if (!given.expected)
+        return cli_usage(cli, "--expected is missing: give how many steps end the join");
+    if (!value_parse_integer(given.expected, ret_steps))
+        return cli_usage(cli, "--expected is '%.64s': give a whole number, 1 to %d", given.expected,
+                         BOXCAR_EXPECTED_STEPS_MAX);
+    return CLI_DONE;
 }
 
 /* 0 is refused: to the library it means "never", and a user who types it means "now". */
@@ -49,34 +37,20 @@ static bool read_deadline(const struct cli *cli, boxcar_new_join *join) {
     return false;
 }
 
-/* Standard input comes last, so that a bad option does not wait for it. *ret_read is to be freed. */
-static int read_join(struct cli *cli, const char *const *args, boxcar_new_join *join, char **ret_read) {
-    join->grouping_key = boxcar_str_of(given.grouping_key);
-    if (!cli_args_at_most(cli, args, 0) || !read_expected(cli, &join->expected_steps) ||
-        !read_deadline(cli, join) || !value_join_id(cli, "--join-id", given.join_id, &join->join_id))
-        return CLI_USAGE;
-    return given.metadata ? payload_read(cli, given.metadata, ret_read, &join->metadata) : CLI_DONE;
-}
-
-static int start(struct cli *cli, const boxcar_new_join *join) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_join_id join_id;
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    if (boxcar_join_start(cli->store, join, &join_id, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    return join_print_id(cli, join_id);
-}
-
-static int run(struct cli *cli, const char *const *args) {
+/* Standard input comes last, so that a bad option does not wait for it. */
+static int run(struct cli *cli) {
     boxcar_new_join join = BOXCAR_NEW_JOIN_INIT;
-    char *read = NULL;
-    int result = read_join(cli, args, &join, &read);
-    if (result == CLI_DONE)
-        result = start(cli, &join);
-    free(read);
-    return result;
+    boxcar_join_id join_id;
+    AUTO_FREE char *read = NULL;
+    join.grouping_key = boxcar_str_of(given.grouping_key);
+    TRY(read_expected(cli, &join.expected_steps));
+    if (!read_deadline(cli, &join) || !value_join_id(cli, "--join-id", given.join_id, &join.join_id))
+        return CLI_USAGE;
+    if (given.metadata)
+        TRY(payload_read(cli, given.metadata, &read, &join.metadata));
+    TRY(cli_store_open(cli));
+    TRY(cli_check(cli, boxcar_join_start(cli->store, &join, &join_id, &cli->err)));
+    return join_print_id(cli, join_id);
 }
 
 const struct command CMD_JOIN_START = {

@@ -1,14 +1,7 @@
 /* boxcar join wait: enqueues one message when a join has ended. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/command/commands.h"
 #include "cli/input/payload.h"
-#include "cli/input/values.h"
-#include "cli/output/message_json.h"
-#include "cli/output/output.h"
-#include "cli/output/report.h"
 #include "join.h"
 
 enum { TOPIC, PAYLOAD };
@@ -19,33 +12,15 @@ static struct {
 } given;
 
 static struct poptOption OPTIONS[] = {
-    {"on-complete", 0, POPT_ARG_STRING, given.on_complete, 0, "the message that follows on success",
-     "TOPIC PAYLOAD"},
-    {"on-fail", 0, POPT_ARG_STRING, given.on_fail, 0, "the one that follows on failure (default none)",
-     "TOPIC PAYLOAD"},
-    {"allow-failures", 0, POPT_ARG_NONE, &given.allow_failures, 0, "failed steps are no failure", NULL},
-    {"causation-id", 0, POPT_ARG_STRING, &given.causation_id, 0,
-     "of the message or call that caused the wait", "TEXT"},
-    {"correlation-id", 0, POPT_ARG_STRING, &given.correlation_id, 0,
-     "of the wait and of the message that follows", "TEXT"},
-    {"message-id", 0, POPT_ARG_STRING, &given.message_id, 0, "the wait's id; one that exists is a no-op",
-     "UUID"},
-    POPT_TABLEEND};
-
-static int print(const struct cli *cli, const boxcar_enqueued *enqueued) {
-    char text[BOXCAR_UUID_TEXT_SIZE];
-    if (output_format(cli, CLI_FORMAT_TABLE) != CLI_FORMAT_TABLE)
-        return output_object(cli, enqueued_json(enqueued));
-    boxcar_uuid_format(enqueued->message_id.uuid, text);
-    puts(text);
-    return CLI_DONE;
-}
-
-static void note_duplicate(const struct cli *cli, boxcar_message_id id) {
-    char text[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_uuid_format(id.uuid, text);
-    cli_note(cli, "the message %s existed already and is left as it is", text);
-}
+    OPTION_TEXT("on-complete", given.on_complete, "the message that follows on success", "TOPIC PAYLOAD"),
+    OPTION_TEXT("on-fail", given.on_fail, "the one that follows on failure (default none)", "TOPIC PAYLOAD"),
+    OPTION_FLAG("allow-failures", given.allow_failures, "failed steps are no failure"),
+    OPTION_TEXT("causation-id", given.causation_id, "of the message or call that caused the wait", "TEXT"),
+    OPTION_TEXT("correlation-id", given.correlation_id, "of the wait and of the message that follows",
+                "TEXT"),
+    OPTION_TEXT("message-id", given.message_id, "the wait's id; one that exists is a no-op", "UUID"),
+    POPT_TABLEEND,
+};
 
 static bool is_stdin(char *const pair[2]) { return pair[PAYLOAD] && strcmp(pair[PAYLOAD], "-") == 0; }
 
@@ -60,10 +35,10 @@ static int check_pairs(const struct cli *cli) {
     return CLI_DONE;
 }
 
-static int read_wait(const struct cli *cli, const char *const *args, boxcar_new_wait *wait) {
-    if (!join_id_read(cli, args, &wait->join_id))
+static int read_wait(const struct cli *cli, boxcar_new_wait *wait) {
+    if (!value_join_id(cli, "JOIN", cli->args[0], &wait->join_id))
         return CLI_USAGE;
-    if (args[1]) /* what is too much may be a part of a payload: not shown (BX-010) */
+    if (cli->args[1]) /* what is too much may be a part of a payload: not shown (BX-010) */
         return cli_usage(cli, "more arguments than JOIN: put quotes around a payload with blanks");
     if (!value_message_id(cli, "--message-id", given.message_id, &wait->message_id))
         return CLI_USAGE;
@@ -75,38 +50,26 @@ static int read_wait(const struct cli *cli, const char *const *args, boxcar_new_
     return check_pairs(cli);
 }
 
-/* *ret_read is what came from standard input, to be freed. */
-static int read_payloads(const struct cli *cli, boxcar_new_wait *wait, char **ret_read) {
-    int result = payload_read(cli, given.on_complete[PAYLOAD], ret_read, &wait->on_complete_payload);
-    if (result == CLI_DONE && given.on_fail[PAYLOAD])
-        result = payload_read(cli, given.on_fail[PAYLOAD], ret_read, &wait->on_fail_payload);
-    return result;
-}
-
-static int enqueue(struct cli *cli, const boxcar_new_wait *wait) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_enqueued enqueued;
-    int result = cli_store_open(cli);
-    if (result != CLI_DONE)
-        return result;
-    if (boxcar_join_wait(cli->store, wait, &enqueued, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
-    if (enqueued.duplicate)
-        note_duplicate(cli, enqueued.message_id);
-    return print(cli, &enqueued);
+static void note_duplicate(const struct cli *cli, boxcar_message_id id) {
+    char text[BOXCAR_UUID_TEXT_SIZE];
+    boxcar_uuid_format(id.uuid, text);
+    cli_note(cli, "the message %s existed already and is left as it is", text);
 }
 
 /* Standard input comes last, so that a bad option does not wait for it. */
-static int run(struct cli *cli, const char *const *args) {
+static int run(struct cli *cli) {
     boxcar_new_wait wait = BOXCAR_NEW_WAIT_INIT;
-    char *read = NULL;
-    int result = read_wait(cli, args, &wait);
-    if (result == CLI_DONE)
-        result = read_payloads(cli, &wait, &read);
-    if (result == CLI_DONE)
-        result = enqueue(cli, &wait);
-    free(read);
-    return result;
+    boxcar_enqueued enqueued;
+    AUTO_FREE char *read = NULL; /* one of the payloads */
+    TRY(read_wait(cli, &wait));
+    TRY(payload_read(cli, given.on_complete[PAYLOAD], &read, &wait.on_complete_payload));
+    if (given.on_fail[PAYLOAD])
+        TRY(payload_read(cli, given.on_fail[PAYLOAD], &read, &wait.on_fail_payload));
+    TRY(cli_store_open(cli));
+    TRY(cli_check(cli, boxcar_join_wait(cli->store, &wait, &enqueued, &cli->err)));
+    if (enqueued.duplicate)
+        note_duplicate(cli, enqueued.message_id);
+    return common_print_uuid(cli, enqueued.message_id.uuid, enqueued_json(&enqueued));
 }
 
 const struct command CMD_JOIN_WAIT = {
@@ -133,5 +96,7 @@ const struct command CMD_JOIN_WAIT = {
                 "echo '{\"report\": 7}' | boxcar join wait 0190f3c2-7b1e-7c2d-9a55-3f1d2c4b5a69 "
                 "--allow-failures --on-complete report.assemble -\n",
     .options = OPTIONS,
+    .missing = JOIN_MISSING,
+    .most_args = CLI_ANY_ARGS,
     .run = run,
 };

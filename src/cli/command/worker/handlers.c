@@ -6,35 +6,25 @@
 
 static const char EXEC[] = "exec:";
 
-static boxcar_status give(const struct config_handler *from, boxcar_worker *worker, boxcar_error *err) {
+static bool register_one(const struct config_handler *from, boxcar_worker *worker,
+                         struct complaints *complaints) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_handler handler = BOXCAR_HANDLER_INIT;
     bool discards = strcmp(from->action, "discard") == 0;
+    if (!discards && strncmp(from->action, EXEC, sizeof(EXEC) - 1) != 0)
+        return complain(complaints, "%s: the handler of '%.64s' is '%.64s': give exec:COMMAND or discard",
+                        from->from, from->topic, from->action);
     handler.box = from->box;
     handler.topic = boxcar_str_of(from->topic);
     handler.kind = discards ? BOXCAR_HANDLER_DISCARD : BOXCAR_HANDLER_EXEC;
     if (!discards)
         handler.command = boxcar_str_of(from->action + sizeof(EXEC) - 1);
-    return boxcar_worker_handle(worker, &handler, err);
-}
-
-static bool is_action(const char *text) {
-    return strcmp(text, "discard") == 0 || strncmp(text, EXEC, sizeof(EXEC) - 1) == 0;
-}
-
-static bool register_one(const struct config_handler *handler, boxcar_worker *worker,
-                         struct complaints *complaints) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_status status;
-    if (!is_action(handler->action)) {
-        return complain(complaints, "%s: the handler of '%.64s' is '%.64s': give exec:COMMAND or discard",
-                        handler->from, handler->topic, handler->action);
-    }
-    status = give(handler, worker, &err);
+    boxcar_status status = boxcar_worker_handle(worker, &handler, &err);
     if (status == BOXCAR_OK)
         return true;
     if (status == BOXCAR_E_NO_MEMORY)
         return complain_no_memory(complaints);
-    return complain(complaints, "%s: the handler of '%.64s': %s", handler->from, handler->topic, err.message);
+    return complain(complaints, "%s: the handler of '%.64s': %s", from->from, from->topic, err.message);
 }
 
 bool handlers_register(const struct config *config, boxcar_worker *worker, struct complaints *complaints) {

@@ -6,9 +6,11 @@
 #include "session.h"
 #include "setup.h"
 
-static void say(void *context, const char *text) {
-    worker_session_log(context, BOXCAR_LOG_ERROR, "reload", text, NULL, 0);
+static void say(const struct worker_session *session, boxcar_log_level level, const char *text) {
+    worker_session_log(session, level, "reload", text, NULL, 0);
 }
+
+static void say_complaint(void *session, const char *text) { say(session, BOXCAR_LOG_ERROR, text); }
 
 static bool same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
 
@@ -39,11 +41,9 @@ static void log_setting(const struct worker_session *session, enum config_id id,
     const boxcar_log_field fields[] = {{"setting", boxcar_str_of(name)},
                                        {"before", text_of(&session->cli->config->values[id])},
                                        {"now", text_of(&fresh->values[id])}};
-    if (setting->reloads)
-        worker_session_log(session, BOXCAR_LOG_INFO, "reload", "setting changed", fields, 3);
-    else
-        worker_session_log(session, BOXCAR_LOG_WARN, "reload", "setting changed, which needs a restart",
-                           fields, 3);
+    worker_session_log(session, setting->reloads ? BOXCAR_LOG_INFO : BOXCAR_LOG_WARN, "reload",
+                       setting->reloads ? "setting changed" : "setting changed, which needs a restart",
+                       fields, 3);
 }
 
 /* Returns how many differences there are. */
@@ -57,12 +57,11 @@ static size_t log_changes(const struct worker_session *session, const struct con
         count++;
     }
     if (!same_curves(current, fresh)) {
-        worker_session_log(session, BOXCAR_LOG_INFO, "reload", "backoff of topics changed", NULL, 0);
+        say(session, BOXCAR_LOG_INFO, "backoff of topics changed");
         count++;
     }
     if (!handlers_are_same(current, fresh)) {
-        worker_session_log(session, BOXCAR_LOG_WARN, "reload", "handlers changed, which needs a restart",
-                           NULL, 0);
+        say(session, BOXCAR_LOG_WARN, "handlers changed, which needs a restart");
         count++;
     }
     return count;
@@ -91,7 +90,7 @@ static bool reconfigure(const struct worker_session *session, const struct confi
     boxcar_worker_options options;
     struct worker_backoff backoff;
     if (!worker_options_read(fresh, &session->store_curve, &options, &backoff)) {
-        say((void *)session, "out of memory");
+        say(session, BOXCAR_LOG_ERROR, "out of memory");
         return false;
     }
     store.log_level = (boxcar_log_level)config_number(fresh, CONFIG_LOG_LEVEL);
@@ -99,7 +98,7 @@ static bool reconfigure(const struct worker_session *session, const struct confi
     boxcar_status status = boxcar_worker_reconfigure(session->worker, &options, &err);
     worker_backoff_release(&backoff);
     if (status != BOXCAR_OK)
-        say((void *)session, err.message);
+        say(session, BOXCAR_LOG_ERROR, err.message);
     return status == BOXCAR_OK;
 }
 
@@ -110,27 +109,25 @@ static void apply(struct worker_session *session, struct config *fresh) {
     if (level < log->level)
         log->level = level;
     if (log_changes(session, fresh) == 0)
-        worker_session_log(session, BOXCAR_LOG_INFO, "reload", "nothing changed", NULL, 0);
+        say(session, BOXCAR_LOG_INFO, "nothing changed");
     log->level = level;
     take_over(session->cli->config, fresh);
 }
 
 void worker_reload(struct worker_session *session) {
-    struct complaints complaints = {.say = say, .context = session};
+    const char *path = session->cli->config->path;
+    struct complaints complaints = {.say = say_complaint, .context = session};
     struct config fresh = {0};
-    if (!session->cli->config->path) {
-        worker_session_log(session, BOXCAR_LOG_INFO, "reload", "there is no configuration file to read again",
-                           NULL, 0);
+    if (!path) {
+        say(session, BOXCAR_LOG_INFO, "there is no configuration file to read again");
         return;
     }
     service_reloading(session->service);
-    bool good =
-        config_load(session->cli->config->path, CONFIG_SCOPE_ALL, session->given, &complaints, &fresh) &&
-        reconfigure(session, &fresh);
-    if (good)
+    if (config_load(path, CONFIG_SCOPE_ALL, session->given, &complaints, &fresh) &&
+        reconfigure(session, &fresh))
         apply(session, &fresh);
     else
-        worker_session_log(session, BOXCAR_LOG_ERROR, "reload", "the configuration stays as it was", NULL, 0);
+        say(session, BOXCAR_LOG_ERROR, "the configuration stays as it was");
     config_release(&fresh);
     service_reloaded(session->service);
 }

@@ -41,7 +41,4 @@ void worker_signals_end(struct worker_session *session);
  * broken file changes nothing. */
 void worker_reload(struct worker_session *session);
 
-/* Messages that came to an end in handlers. */
-int64_t worker_session_done(const struct worker_session *session);
-
 #endif

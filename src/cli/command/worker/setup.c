@@ -51,16 +51,13 @@ static void take_setting(const boxcar_setting *setting, struct complaints *compl
     }
 }
 
-int worker_store_curve(const struct cli *cli, boxcar_store *store, boxcar_backoff_curve *ret_curve) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_setting_list *list = NULL;
+int worker_store_curve(struct cli *cli, boxcar_backoff_curve *ret_curve) {
+    AUTO_LIST boxcar_setting_list *list = NULL;
     boxcar_backoff_curve curve = BOXCAR_BACKOFF_CURVE_INIT;
-    struct complaints complaints = complaints_to_user((struct cli *)cli);
-    if (boxcar_setting_read(store, &list, &err) != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
+    struct complaints complaints = complaints_to_user(cli);
+    TRY(cli_check(cli, boxcar_setting_read(cli->store, &list, &cli->err)));
     for (size_t i = 0; i < list->count; i++)
         take_setting(list->items[i], &complaints, &curve);
-    boxcar_list_free(list);
     if (complaints.count > 0)
         return CLI_ERROR;
     *ret_curve = curve;

@@ -12,7 +12,7 @@ struct worker_backoff {
 
 /* The store's curve, which holds wherever the configuration says nothing. Returns an enum cli_exit and
  * has reported what went wrong. */
-int worker_store_curve(const struct cli *cli, boxcar_store *store, boxcar_backoff_curve *ret_curve);
+int worker_store_curve(struct cli *cli, boxcar_backoff_curve *ret_curve);
 
 /* Fills in everything but store, owner and drain. `ret_backoff` must live as long as `ret_options`.
  * false = out of memory. */

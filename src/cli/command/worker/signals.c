@@ -33,18 +33,12 @@ static sigset_t our_signals(void) {
     return signals;
 }
 
-int64_t worker_session_done(const struct worker_session *session) {
-    boxcar_handler_stats stats = BOXCAR_HANDLER_STATS_INIT;
-    int64_t done = 0;
-    for (size_t i = 0; boxcar_worker_handler_stats_read(session->worker, i, &stats); i++)
-        done += stats.acked + stats.failed + stats.dead;
-    return done;
-}
-
-/* The log writer wipes the line away before it writes. */
+/* Messages that came to an end in handlers. The log writer wipes the line away before it writes. */
 static void draw_progress(const struct watch *watch) {
-    int64_t done = worker_session_done(watch->session);
-    int64_t spent_ms = now_ms() - watch->started_ms;
+    boxcar_handler_stats stats = BOXCAR_HANDLER_STATS_INIT;
+    int64_t done = 0, spent_ms = now_ms() - watch->started_ms;
+    for (size_t i = 0; boxcar_worker_handler_stats_read(watch->session->worker, i, &stats); i++)
+        done += stats.acked + stats.failed + stats.dead;
     progress_draw("%lld done, %lld/s", (long long)done,
                   (long long)(spent_ms > 0 ? done * 1000 / spent_ms : 0));
 }
@@ -115,9 +109,7 @@ void worker_signals_block(void) {
 int worker_signals_begin(struct worker_session *session) {
     session->is_over = false;
     int error = pthread_create(&session->thread, NULL, wait_for_signals, session);
-    if (error == 0)
-        return CLI_DONE;
-    return cli_fail(session->cli, CLI_ERROR, "cannot start a thread: %s", strerror(error));
+    return error ? cli_fail(session->cli, CLI_ERROR, "cannot start a thread: %s", strerror(error)) : CLI_DONE;
 }
 
 void worker_signals_end(struct worker_session *session) {

@@ -1,14 +1,11 @@
 /* boxcar worker: claims messages, runs handlers, settles. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "cli/command/commands.h"
+#include "cli/command/common.h"
 #include "cli/config/config.h"
-#include "cli/input/values.h"
-#include "cli/output/report.h"
 #include "cli/service/metrics.h"
 #include "cli/service/secrets.h"
 #include "cli/service/service.h"
@@ -24,12 +21,12 @@ static struct {
 
 enum { OWN_OPTIONS = 4 };
 static struct poptOption OPTIONS[OWN_OPTIONS + CONFIG_OPTIONS] = {
-    {"handler", 0, POPT_ARG_ARGV, &given.config.handlers[BOXCAR_OUTBOX], 0,
-     "exec:COMMAND or discard for a topic; may be repeated", "TOPIC=ACTION"},
-    {"inbox-handler", 0, POPT_ARG_ARGV, &given.config.handlers[BOXCAR_INBOX], 0,
-     "the same for a topic of the inbox; may be repeated", "TOPIC=ACTION"},
-    {"drain", 0, POPT_ARG_NONE, &given.drain, 0, "stop when nothing is left to do", NULL},
-    {"owner", 0, POPT_ARG_STRING, &given.owner, 0, "whose leases these are (default a new one)", "UUID"}};
+    OPTION_LIST("handler", given.config.handlers[BOXCAR_OUTBOX],
+                "exec:COMMAND or discard for a topic; may be repeated", "TOPIC=ACTION"),
+    OPTION_LIST("inbox-handler", given.config.handlers[BOXCAR_INBOX],
+                "the same for a topic of the inbox; may be repeated", "TOPIC=ACTION"),
+    OPTION_FLAG("drain", given.drain, "stop when nothing is left to do"),
+    OPTION_TEXT("owner", given.owner, "whose leases these are (default a new one)", "UUID")};
 
 static void prepare(void) { config_options(OPTIONS, OWN_OPTIONS); }
 
@@ -46,7 +43,8 @@ void worker_session_log(const struct worker_session *session, boxcar_log_level l
 
 static void log_start(const struct worker_session *session) {
     const struct config *config = session->cli->config;
-    char owner[BOXCAR_UUID_TEXT_SIZE], *topics = handlers_topics(config);
+    char owner[BOXCAR_UUID_TEXT_SIZE];
+    AUTO_FREE char *topics = handlers_topics(config);
     boxcar_uuid_format(boxcar_worker_owner(session->worker).uuid, owner);
     const boxcar_log_field fields[] = {
         {"owner", boxcar_str_of(owner)},
@@ -55,36 +53,22 @@ static void log_start(const struct worker_session *session) {
         {"config", boxcar_str_of(config->path ? config->path : "none")}};
     worker_session_log(session, BOXCAR_LOG_INFO, "worker_start", "worker starts", fields,
                        sizeof(fields) / sizeof(fields[0]));
-    free(topics);
-}
-
-struct totals {
-    int64_t acked, retried, failed, dead, deferred, lost;
-};
-
-static struct totals read_totals(const struct worker_session *session) {
-    boxcar_handler_stats stats = BOXCAR_HANDLER_STATS_INIT;
-    struct totals totals = {0};
-    for (size_t i = 0; boxcar_worker_handler_stats_read(session->worker, i, &stats); i++) {
-        totals.acked += stats.acked;
-        totals.retried += stats.retried;
-        totals.failed += stats.failed;
-        totals.dead += stats.dead;
-        totals.deferred += stats.deferred;
-        totals.lost += stats.lost;
-    }
-    return totals;
 }
 
 static void log_end(const struct worker_session *session) {
     enum { NUMBERS = 7 };
     static const char *const NAMES[NUMBERS] = {"claimed", "acked",    "retried", "failed",
                                                "dead",    "deferred", "lost"};
-    boxcar_worker_stats stats = BOXCAR_WORKER_STATS_INIT;
-    struct totals totals = read_totals(session);
-    boxcar_worker_stats_read(session->worker, &stats);
-    const int64_t numbers[NUMBERS] = {stats.claimed, totals.acked,    totals.retried, totals.failed,
-                                      totals.dead,   totals.deferred, totals.lost};
+    boxcar_worker_stats worker = BOXCAR_WORKER_STATS_INIT;
+    boxcar_handler_stats stats = BOXCAR_HANDLER_STATS_INIT;
+    boxcar_worker_stats_read(session->worker, &worker);
+    int64_t numbers[NUMBERS] = {worker.claimed};
+    for (size_t i = 0; boxcar_worker_handler_stats_read(session->worker, i, &stats); i++) {
+        const int64_t added[NUMBERS] = {0,          stats.acked,    stats.retried, stats.failed,
+                                        stats.dead, stats.deferred, stats.lost};
+        for (size_t k = 0; k < NUMBERS; k++)
+            numbers[k] += added[k];
+    }
     char texts[NUMBERS][24];
     boxcar_log_field fields[NUMBERS];
     for (size_t i = 0; i < NUMBERS; i++) {
@@ -98,11 +82,8 @@ static void log_end(const struct worker_session *session) {
  * happens. The worker opens connections of its own. */
 static int look_at_store(struct worker_session *session) {
     struct cli *cli = session->cli;
-    int result = cli_store_open(cli);
-    if (result == CLI_DONE)
-        result = worker_store_curve(cli, cli->store, &session->store_curve);
-    if (result != CLI_DONE)
-        return result;
+    TRY(cli_store_open(cli));
+    TRY(worker_store_curve(cli, &session->store_curve));
     session->store_id = strdup(boxcar_store_id(cli->store));
     boxcar_store_close(cli->store);
     cli->store = NULL;
@@ -129,7 +110,6 @@ static void raise_descriptor_limit(const struct cli *cli) {
 
 static int new_worker(struct worker_session *session, boxcar_owner owner) {
     struct cli *cli = session->cli;
-    boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_store_options store = cli_store_options(cli);
     boxcar_worker_options options;
     struct worker_backoff backoff;
@@ -138,24 +118,21 @@ static int new_worker(struct worker_session *session, boxcar_owner owner) {
     options.store = &store;
     options.owner = owner;
     options.drain = given.drain;
-    boxcar_status status = boxcar_worker_new(&options, &session->worker, &err);
+    boxcar_status status = boxcar_worker_new(&options, &session->worker, &cli->err);
     worker_backoff_release(&backoff);
-    if (status != BOXCAR_OK)
-        return cli_fail_with(cli, &err);
+    TRY(cli_check(cli, status));
     struct complaints complaints = complaints_to_user(cli);
     return handlers_register(cli->config, session->worker, &complaints) ? CLI_DONE : CLI_USAGE;
 }
 
 static int work(struct worker_session *session) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
+    struct cli *cli = session->cli;
     log_start(session);
-    int result = worker_signals_begin(session);
-    if (result != CLI_DONE)
-        return result;
-    boxcar_status status = boxcar_worker_run(session->worker, &err);
+    TRY(worker_signals_begin(session));
+    boxcar_status status = boxcar_worker_run(session->worker, &cli->err);
     worker_signals_end(session);
     log_end(session);
-    return status == BOXCAR_OK ? CLI_DONE : cli_fail_with(session->cli, &err);
+    return cli_check(cli, status);
 }
 
 /* Runs the worker together with the metrics server and the notifications to systemd. */
@@ -175,27 +152,25 @@ static int work_watched(struct worker_session *session) {
     return result;
 }
 
-static int run(struct cli *cli, const char *const *args) {
-    struct worker_session session = {.cli = cli, .given = &given.config};
+static void release(struct worker_session *session) {
+    boxcar_worker_free(session->worker);
+    free(session->store_id);
+}
+
+static int run(struct cli *cli) {
+    CLEANUP(release) struct worker_session session = {.cli = cli, .given = &given.config};
     boxcar_owner owner = {0};
-    if (!cli_args_at_most(cli, args, 0) || (given.owner && !value_owner(cli, given.owner, &owner)))
+    if (given.owner && !value_owner(cli, given.owner, &owner))
         return CLI_USAGE;
-    int result = config_apply(cli, CONFIG_SCOPE_ALL, &given.config);
-    if (result != CLI_DONE)
-        return result;
+    TRY(config_apply(cli, CONFIG_SCOPE_ALL, &given.config));
     secrets_close(cli->argv);
     session.shows_progress = given.drain && isatty(STDERR_FILENO);
     cli->log.clears_line = session.shows_progress;
     raise_descriptor_limit(cli);
-    result = look_at_store(&session);
+    TRY(look_at_store(&session));
     worker_signals_block(); /* from here on they are the worker's */
-    if (result == CLI_DONE)
-        result = new_worker(&session, owner);
-    if (result == CLI_DONE)
-        result = work_watched(&session);
-    boxcar_worker_free(session.worker);
-    free(session.store_id);
-    return result;
+    TRY(new_worker(&session, owner));
+    return work_watched(&session);
 }
 
 static const struct command CMD_WORKER = {
