@@ -94,11 +94,14 @@ static boxcar_str text_of(struct hand *hand, const struct boxcar_delivery *deliv
 }
 
 static boxcar_verdict handle_one(struct hand *hand, boxcar_ordered_result *result) {
-    struct boxcar_delivery delivery = {.timer_fd = -1, .deadline_ms = INT64_MAX};
     _Atomic int stages = 0;
     _Atomic bool news = false;
-    delivery_start(&delivery, result->message, INT64_MAX);
-    delivery_take_stages(&delivery, &stages, &news);
+    struct boxcar_delivery delivery = {.message = result->message,
+                                       .timer_fd = -1,
+                                       .deadline_ms = INT64_MAX,
+                                       .stages = &stages,
+                                       .news = &news,
+                                       .delay_ms = BOXCAR_BACKOFF};
     result->verdict = delivery_check_verdict(&delivery, hand->run->handle(hand->run->context, &delivery));
     result->ran = true;
     result->delay_ms = delivery_delay_ms(&delivery, result->verdict);

@@ -254,34 +254,29 @@ void generation_fill(const struct generation *generation, size_t from, size_t co
 
 /* ---- results ---- */
 
-static void take_enqueued(const struct queued_messages *list, struct stretch asked, boxcar_box box,
-                          const boxcar_enqueued *enqueued, uint64_t first, boxcar_flushed *results) {
-    for (size_t i = 0; i < asked.count; i++) {
-        uint64_t ticket = list->tickets[asked.from + i];
-        results[ticket - first] = (boxcar_flushed){.ticket = ticket,
-                                                   .enqueues = true,
-                                                   .box = box,
-                                                   .outcome = enqueued[i].duplicate ? BOXCAR_OUTCOME_DUPLICATE
-                                                                                    : BOXCAR_OUTCOME_ENQUEUED,
-                                                   .work_id = enqueued[i].work_id,
-                                                   .message_id = enqueued[i].message_id,
-                                                   .hash_mismatch = enqueued[i].hash_mismatch};
-    }
+static boxcar_flushed result_of(uint64_t ticket, boxcar_box box, const boxcar_enqueued *enqueued) {
+    return (boxcar_flushed){.ticket = ticket,
+                            .enqueues = true,
+                            .box = box,
+                            .outcome =
+                                enqueued->duplicate ? BOXCAR_OUTCOME_DUPLICATE : BOXCAR_OUTCOME_ENQUEUED,
+                            .work_id = enqueued->work_id,
+                            .message_id = enqueued->message_id,
+                            .hash_mismatch = enqueued->hash_mismatch};
 }
 
-static void take_settled(const struct gather_list *list, struct stretch asked, boxcar_box box,
-                         boxcar_settle_kind kind, struct work_id_list *affected, uint64_t first,
-                         boxcar_flushed *results) {
+/* Every result begins as `result`. */
+static void take_settled(const struct gather_list *list, uint64_t low, uint64_t high, boxcar_flushed result,
+                         struct work_id_list *affected, boxcar_flushed *results) {
+    struct stretch some = gather_between(list, low, high);
     gather_sort(affected);
-    for (size_t i = asked.from; i < asked.from + asked.count; i++) {
-        bool is_affected = gather_affected(affected, &list->items[i]);
-        results[list->tags[i].number - first] =
-            (boxcar_flushed){.ticket = list->tags[i].number,
-                             .kind = kind,
-                             .box = box,
-                             .outcome = is_affected ? BOXCAR_OUTCOME_SETTLED : BOXCAR_OUTCOME_LOST,
-                             .work_id = list->items[i].work_id,
-                             .message_id = list->items[i].message_id};
+    for (size_t i = some.from; i < some.from + some.count; i++) {
+        result.ticket = list->tags[i].number;
+        result.outcome =
+            gather_affected(affected, &list->items[i]) ? BOXCAR_OUTCOME_SETTLED : BOXCAR_OUTCOME_LOST;
+        result.work_id = list->items[i].work_id;
+        result.message_id = list->items[i].message_id;
+        results[result.ticket - low] = result;
     }
 }
 
@@ -289,15 +284,17 @@ void generation_take_answer(const struct generation *generation, size_t from, si
                             struct result *answer, boxcar_flushed *results) {
     uint64_t low = generation->first + from, high = low + count;
     for (int box = 0; box < BOXES; box++) {
-        const struct queued_messages *messages = &generation->messages[box];
+        const uint64_t *tickets = generation->messages[box].tickets;
+        struct stretch some = messages_between(&generation->messages[box], low, high);
         struct part_result *part = &answer->parts[box];
-        take_enqueued(messages, messages_between(messages, low, high), (boxcar_box)box, part->enqueued, low,
-                      results);
-        for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++) {
-            const struct gather_list *list = &generation->settle[box][kind];
-            take_settled(list, gather_between(list, low, high), (boxcar_box)box, (boxcar_settle_kind)kind,
-                         &part->settled[kind], low, results);
+        for (size_t i = 0; i < some.count; i++) {
+            uint64_t ticket = tickets[some.from + i];
+            results[ticket - low] = result_of(ticket, (boxcar_box)box, &part->enqueued[i]);
         }
+        for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
+            take_settled(&generation->settle[box][kind], low, high,
+                         (boxcar_flushed){.kind = (boxcar_settle_kind)kind, .box = (boxcar_box)box},
+                         &part->settled[kind], results);
     }
 }
 

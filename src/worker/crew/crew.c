@@ -183,7 +183,8 @@ static void begin_job(struct slot *slot, struct job *job) {
     atomic_fetch_add(&job->handler->running, 1);
     delivery_start(&slot->delivery, job->message,
                    crew->timeout_ms > 0 ? slot->started_us / 1000 + crew->timeout_ms : INT64_MAX);
-    delivery_take_stages(&slot->delivery, &job->stages, &crew->has_stages);
+    slot->delivery.stages = &job->stages;
+    slot->delivery.news = &crew->has_stages;
     load_retain(job->load); /* the handler's own */
 }
 

@@ -1,7 +1,6 @@
 #include "delivery.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -19,11 +18,11 @@
 
 bool delivery_init(struct boxcar_delivery *delivery, const char *store_id,
                    const boxcar_store_options *store_options) {
-    memset(delivery, 0, sizeof(*delivery));
-    delivery->store_id = store_id;
-    delivery->store_options = store_options;
-    delivery->deadline_ms = INT64_MAX;
-    delivery->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    *delivery =
+        (struct boxcar_delivery){.store_id = store_id,
+                                 .store_options = store_options,
+                                 .timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+                                 .deadline_ms = INT64_MAX};
     return delivery->timer_fd >= 0;
 }
 
@@ -55,11 +54,6 @@ void delivery_start(struct boxcar_delivery *delivery, const boxcar_message *mess
     atomic_store(&delivery->cancelled, CANCEL_NONE);
     if (was_armed || deadline_ms != INT64_MAX)
         arm(delivery->timer_fd, deadline_ms == INT64_MAX ? 0 : deadline_ms);
-}
-
-void delivery_take_stages(struct boxcar_delivery *delivery, _Atomic int *stages, _Atomic bool *news) {
-    delivery->stages = stages;
-    delivery->news = news;
 }
 
 void delivery_cancel(struct boxcar_delivery *delivery, enum cancel_reason reason) {

@@ -37,8 +37,6 @@ void delivery_release(struct boxcar_delivery *delivery);
 
 /* Makes it ready for a message. */
 void delivery_start(struct boxcar_delivery *delivery, const boxcar_message *message, int64_t deadline_ms);
-/* Where stages are noted, for as long as the handler runs. */
-void delivery_take_stages(struct boxcar_delivery *delivery, _Atomic int *stages, _Atomic bool *news);
 /* Tells the handler to stop; the first reason stays. Any thread. */
 void delivery_cancel(struct boxcar_delivery *delivery, enum cancel_reason reason);
 /* Why it was cancelled; a passed deadline is CANCEL_TIMEOUT. */

@@ -63,10 +63,12 @@ static uint64_t hash_first(const struct hasher *hasher, const char *bytes) {
     return hash;
 }
 
-/* One byte on: `bytes` is where the stretch was. */
-static uint64_t hash_next(const struct hasher *hasher, uint64_t hash, const char *bytes) {
-    uint64_t left = multiply(hasher->leaver, (unsigned char)bytes[0]);
-    return add(multiply(add(hash, PRIME - left), hasher->base), (unsigned char)bytes[REDACT_STRETCH]);
+/* Of the i-th stretch; `hash` is that of the one before. */
+static uint64_t hash_at(const struct hasher *hasher, const char *bytes, size_t i, uint64_t hash) {
+    if (i == 0)
+        return hash_first(hasher, bytes);
+    uint64_t left = multiply(hasher->leaver, (unsigned char)bytes[i - 1]);
+    return add(multiply(add(hash, PRIME - left), hasher->base), (unsigned char)bytes[i - 1 + REDACT_STRETCH]);
 }
 
 static size_t slot_of(const struct places *places, uint64_t hash) {
@@ -109,11 +111,10 @@ static bool places_make(struct places *places, boxcar_str text) {
     places->hidden = calloc(text.len, sizeof(*places->hidden));
     if (!places->heads || !places->items || !places->hidden)
         return false;
-    uint64_t hash = hash_first(&places->hasher, text.data);
+    uint64_t hash = 0;
     for (size_t i = 0; i + REDACT_STRETCH <= text.len; i++) {
+        hash = hash_at(&places->hasher, text.data, i, hash);
         place_add(places, text, i, hash);
-        if (i + REDACT_STRETCH < text.len)
-            hash = hash_next(&places->hasher, hash, text.data + i);
     }
     return true;
 }
@@ -134,11 +135,10 @@ static void redact_where_equal(struct places *places, boxcar_str text, const cha
 }
 
 static void look_for(struct places *places, boxcar_str text, boxcar_str payload) {
-    uint64_t hash = hash_first(&places->hasher, payload.data);
+    uint64_t hash = 0;
     for (size_t i = 0; i + REDACT_STRETCH <= payload.len; i++) {
+        hash = hash_at(&places->hasher, payload.data, i, hash);
         redact_where_equal(places, text, payload.data + i, hash);
-        if (i + REDACT_STRETCH < payload.len)
-            hash = hash_next(&places->hasher, hash, payload.data + i);
     }
 }
 

@@ -1,4 +1,4 @@
-#include "tail.h"
+#include "child.h"
 
 #include <string.h>
 

@@ -24,7 +24,8 @@ static const enum outcome OUTCOMES_OF[BOXCAR_SETTLE_KINDS] = {
     [BOXCAR_FAIL] = OUTCOME_FAILED,
 };
 
-double pump_chance(struct pump *pump) { return rand_r(&pump->random) / (RAND_MAX + 1.0); }
+/* In [0, 1). */
+static double chance(struct pump *pump) { return rand_r(&pump->random) / (RAND_MAX + 1.0); }
 
 /* ---- what goes out ---- */
 
@@ -41,7 +42,7 @@ static int64_t backoff_ms(struct pump *pump, const struct job *job) {
     const boxcar_backoff_policy *policy = pump_tuning(pump)->policy;
     if (is_left_to_store(policy, job->message->topic))
         return BOXCAR_BACKOFF;
-    int64_t delay = boxcar_backoff_delay_ms(policy, job->message, pump_chance(pump));
+    int64_t delay = boxcar_backoff_delay_ms(policy, job->message, chance(pump));
     return delay > BOXCAR_DELAY_MS_MAX ? BOXCAR_DELAY_MS_MAX : delay;
 }
 
@@ -232,7 +233,7 @@ void pump_set_patience(struct pump *pump) {
 }
 
 static void try_again_later(struct pump *pump) {
-    pump->retry_at_ms = clock_ms() + pace_retry_ms(pump->failures, pump_chance(pump));
+    pump->retry_at_ms = clock_ms() + pace_retry_ms(pump->failures, chance(pump));
 }
 
 /* Logs now and then that the store is still away. */
@@ -281,11 +282,6 @@ void pump_attach(struct pump *pump) {
     log_number(pump_logger(pump), BOXCAR_LOG_INFO, "attached", "away_ms", away, "the store is back");
 }
 
-static bool renews(const struct pump *pump) {
-    return pump->boxes[BOXCAR_OUTBOX].out.lists[BOXCAR_RENEW].count > 0 ||
-           pump->boxes[BOXCAR_INBOX].out.lists[BOXCAR_RENEW].count > 0;
-}
-
 /* An error at the start is a mistake and ends the worker, unless the call may work later. */
 static void give_up_or_detach(struct pump *pump, const boxcar_error *err) {
     if (pump->has_worked || err->retryable) {
@@ -302,8 +298,9 @@ static void take_failure(struct pump *pump, boxcar_status status, bool claims, b
     bool asks_only = claims && !beats && has_nothing_to_send(pump);
     pump->sent_before = pump->sent_before || err->outcome_unknown;
     keep_stages(pump);
-    if (renews(pump))
-        pump->next_renewal_ms = pump->now_ms;
+    for (int box = 0; box < BOXES; box++)
+        if (pump->boxes[box].out.lists[BOXCAR_RENEW].count > 0)
+            pump->next_renewal_ms = pump->now_ms;
     if (pump_suspects_heartbeat(pump, beats, err)) {
         pump_keep_verdicts(pump);
         return;

@@ -67,6 +67,10 @@ static bool serves_any(const struct pump *pump) {
     return pump_serves(pump, BOXCAR_OUTBOX) || pump_serves(pump, BOXCAR_INBOX);
 }
 
+static bool has_found(const struct pump *pump) {
+    return pump->boxes[BOXCAR_OUTBOX].found || pump->boxes[BOXCAR_INBOX].found;
+}
+
 /* Nothing is claimed while a suspect waits until it may run, or runs alone, or while the store does not take
  * what is there. */
 static bool may_claim(const struct pump *pump) {
@@ -99,7 +103,7 @@ static bool is_time_to_look(const struct pump *pump, int i) {
         return false;
     if (box->found || pump->now_ms >= box->next_look_ms)
         return true;
-    return pump_has_found(pump) ? pump->now_ms - box->looked_at_ms >= BESIDE_MS : pump_flush_is_due(pump);
+    return has_found(pump) ? pump->now_ms - box->looked_at_ms >= BESIDE_MS : pump_flush_is_due(pump);
 }
 
 /* What to ask each box for. */
@@ -184,7 +188,7 @@ static boxcar_status is_drained(struct pump *pump, bool *ret_drained, boxcar_err
 }
 
 static void end_if_drained(struct pump *pump) {
-    if (!pump->worker->drain || pump->held_count > 0 || pump_has_found(pump) || !pump_is_attached(pump) ||
+    if (!pump->worker->drain || pump->held_count > 0 || has_found(pump) || !pump_is_attached(pump) ||
         pump->stopping)
         return;
     boxcar_error err = BOXCAR_ERROR_INIT;

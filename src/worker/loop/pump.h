@@ -97,9 +97,6 @@ static inline const struct tuning *pump_tuning(const struct pump *pump) { return
 static inline bool pump_serves(const struct pump *pump, int box) {
     return pump->boxes[box].pattern_count > 0;
 }
-static inline bool pump_has_found(const struct pump *pump) {
-    return pump->boxes[BOXCAR_OUTBOX].found || pump->boxes[BOXCAR_INBOX].found;
-}
 static inline struct boxcar_store *pump_logger(const struct pump *pump) { return &pump->crew->logger; }
 
 /* Works until it is told to stop, or until everything is done if the worker drains. The caller's thread does
@@ -115,7 +112,6 @@ struct pace_view pump_pace_view(const struct pump *pump);
 bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew);
 /* Looks at every box as soon as there is room. */
 void pump_look_soon(struct pump *pump);
-double pump_chance(struct pump *pump);                    /* in [0, 1) */
 void pump_count_lost(struct pump *pump, struct job *job); /* its lease ended before it was settled */
 void pump_set_patience(struct pump *pump);
 /* The store failed: says so once and waits longer each time. */
