@@ -6,7 +6,7 @@
 #include "check.h"
 #include "core/limits/limits.h"
 #include "worker/exec/exec.h"
-#include "worker/loop/loop.h"
+#include "worker/loop/pump.h"
 
 static const char *const STATE_NAMES[] = {
     [BOXCAR_WORKER_IDLE] = "idle",         [BOXCAR_WORKER_STARTING] = "starting",

@@ -14,3 +14,13 @@ char *memory_copy_text(boxcar_str text) {
     copy[text.len] = '\0';
     return copy;
 }
+
+bool memory_resize(void *array_pointer, size_t count, size_t size) {
+    void *array;
+    memcpy(&array, array_pointer, sizeof(array));
+    array = realloc(array, count * size);
+    if (!array)
+        return false;
+    memcpy(array_pointer, &array, sizeof(array));
+    return true;
+}

@@ -16,5 +16,7 @@ static inline void memory_free_cleanup(void *pointer) { free(*(void **)pointer);
 
 /* A NUL-terminated copy; NULL when out of memory or the text is absent. */
 char *memory_copy_text(boxcar_str text);
+/* realloc() of the array that *array_pointer points to. false = out of memory: it is as it was. */
+bool memory_resize(void *array_pointer, size_t count, size_t size);
 
 #endif

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#define FIRST_CAPACITY 64
+#include "base/memory.h"
 
-void gather_clear(struct gather_list *list) { list->count = 0; }
+#define FIRST_CAPACITY 64
 
 void gather_release(struct gather_list *list) {
     free(list->items);
@@ -14,16 +14,9 @@ void gather_release(struct gather_list *list) {
 
 static bool grow(struct gather_list *list) {
     size_t capacity = list->capacity ? list->capacity * 2 : FIRST_CAPACITY;
-    boxcar_settlement *items = realloc(list->items, capacity * sizeof(*items));
-    union gather_tag *tags;
-
-    if (!items)
+    if (!memory_resize(&list->items, capacity, sizeof(*list->items)) ||
+        !memory_resize(&list->tags, capacity, sizeof(*list->tags)))
         return false;
-    list->items = items;
-    tags = realloc(list->tags, capacity * sizeof(*tags));
-    if (!tags)
-        return false;
-    list->tags = tags;
     list->capacity = capacity;
     return true;
 }
@@ -36,16 +29,11 @@ bool gather_add(struct gather_list *list, const boxcar_settlement *settlement, u
     return true;
 }
 
-struct gather_range gather_all(const struct gather_list *list) {
-    return (struct gather_range){list->items, list->tags, list->count};
-}
-
-size_t gather_position(const uint64_t *numbers, size_t count, uint64_t number) {
+/* Where the first one that is not below `number` stands. */
+static size_t position(const uint64_t *numbers, size_t count, uint64_t number) {
     size_t low = 0, high = count;
-
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-
         if (numbers[middle] < number)
             low = middle + 1;
         else
@@ -54,37 +42,29 @@ size_t gather_position(const uint64_t *numbers, size_t count, uint64_t number) {
     return low;
 }
 
+struct stretch stretch_between(const uint64_t *numbers, size_t count, uint64_t low, uint64_t high) {
+    size_t from = position(numbers, count, low);
+    return (struct stretch){from, position(numbers, count, high) - from};
+}
+
 _Static_assert(sizeof(union gather_tag) == sizeof(uint64_t), "an array of tags is one of numbers");
 
-struct gather_range gather_between(const struct gather_list *list, uint64_t from, uint64_t to) {
-    const uint64_t *numbers;
-    size_t low, high;
-
-    if (list->count == 0)
-        return (struct gather_range){NULL, NULL, 0};
-    numbers = &list->tags->number;
-    low = gather_position(numbers, list->count, from);
-    high = gather_position(numbers, list->count, to);
-    return (struct gather_range){list->items + low, list->tags + low, high - low};
+struct stretch gather_between(const struct gather_list *list, uint64_t low, uint64_t high) {
+    return list->count > 0 ? stretch_between(&list->tags->number, list->count, low, high)
+                           : (struct stretch){0, 0};
 }
 
 static int compare_ids(const void *a, const void *b) {
     int64_t x = ((const boxcar_work_id *)a)->value, y = ((const boxcar_work_id *)b)->value;
-
     return (x > y) - (x < y);
 }
 
-void gather_match(struct gather_range range, struct work_id_list *affected,
-                  void (*found)(void *context, union gather_tag tag, const boxcar_settlement *settlement,
-                                bool affected),
-                  void *context) {
-    /* How many there are does not tell: stages that came with other results are in the answer too. */
+void gather_sort(struct work_id_list *affected) {
     if (affected->count > 1)
         qsort(affected->items, affected->count, sizeof(*affected->items), compare_ids);
-    for (size_t i = 0; i < range.count; i++) {
-        bool hit = affected->count > 0 && bsearch(&range.items[i].work_id, affected->items, affected->count,
-                                                  sizeof(*affected->items), compare_ids) != NULL;
+}
 
-        found(context, range.tags[i], &range.items[i], hit);
-    }
+bool gather_affected(const struct work_id_list *affected, const boxcar_settlement *settlement) {
+    return affected->count > 0 && bsearch(&settlement->work_id, affected->items, affected->count,
+                                          sizeof(*affected->items), compare_ids) != NULL;
 }

@@ -22,7 +22,5 @@ static const char *const OUTCOMES[] = {
 #define NAME_OF(table, i) ((unsigned)(i) < sizeof(table) / sizeof((table)[0]) ? (table)[i] : "?")
 
 const char *boxcar_strategy_name(boxcar_strategy strategy) { return NAME_OF(STRATEGIES, strategy); }
-
 const char *boxcar_settle_kind_name(boxcar_settle_kind kind) { return NAME_OF(SETTLE_KINDS, kind); }
-
 const char *boxcar_outcome_name(boxcar_outcome outcome) { return NAME_OF(OUTCOMES, outcome); }

@@ -17,7 +17,6 @@ enum refusal refusal_of(boxcar_status status) {
 
 size_t refusal_next(const struct refusal_search *search) {
     size_t bad = search->bad_end > search->from ? search->bad_end - search->from : 0;
-
     return bad == 0 ? search->end - search->from : bad == 1 ? 1 : bad / 2;
 }
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/error.h"
 #include "prepare.h"
 #include "store/inbox_log.h"
 #include "store/join_log.h"
@@ -13,20 +14,17 @@
 static void log_count(const struct boxcar_store *store, boxcar_log_level level, const char *event,
                       int64_t count, const char *of) {
     char text[24];
-    boxcar_log_field field = {"count", BOXCAR_NO_STR};
-
     snprintf(text, sizeof(text), "%" PRId64, count);
-    field.value = boxcar_str_of(text);
+    const boxcar_log_field field = {"count", boxcar_str_of(text)};
     store_log(store, level, event, &field, 1, "%s: %s%s messages", event, text, of);
 }
 
 static void log_settled(const struct boxcar_store *store, const boxcar_request_part *part,
                         const struct part_result *result) {
-    char of[32];
-
     for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++) {
         if (part->settle[kind].count == 0 || kind == BOXCAR_RESOLVE) /* a worker tells of each wait */
             continue;
+        char of[32];
         snprintf(of, sizeof(of), " of %zu", part->settle[kind].count);
         log_count(store, BOXCAR_LOG_DEBUG, boxcar_settle_kind_name((boxcar_settle_kind)kind),
                   (int64_t)result->settled[kind].count, of);
@@ -56,10 +54,7 @@ void request_log_messages(const struct boxcar_store *store, boxcar_box box, boxc
 
 boxcar_status request_send(struct boxcar_store *store, const struct request *request,
                            struct result *ret_result, boxcar_error *err) {
-    boxcar_status status = store->ops->process(store, request, ret_result, err);
-
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(store->ops->process(store, request, ret_result, err));
     for (int box = 0; box < BOXES; box++) {
         log_box(store, &request->parts[box], &ret_result->parts[box]);
         if (!request->logs_messages_later)
@@ -78,33 +73,28 @@ boxcar_status request_beat(struct boxcar_store *store, const struct instance *in
                                     .instances = instances,
                                     .instance_count = count,
                                     .remove_stale = stale_threshold_ms > 0};
-
     return request_send(store, &request, &result, err);
 }
 
 boxcar_status request_farewell(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err) {
     AUTO_RESULT struct result result = {.arena = ARENA_INIT};
     const struct request request = {.base.owner = owner, .farewell = true};
-
     return request_send(store, &request, &result, err);
 }
 
 boxcar_status request_run(struct boxcar_store *store, struct request *request, struct result *ret_result,
                           boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
-    boxcar_status status = prepare_request_work_ids(&arena, store, request, err);
-
-    if (status == BOXCAR_OK)
-        status = prepare_settlements(&arena, request, err);
-    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
+    TRY(prepare_settlements(&arena, store, request, err));
+    TRY(prepare_stages(&arena, request, err));
+    for (int box = 0; box < BOXES; box++)
         if (request->base.messages[box].count > 0)
-            status = prepare_messages(&arena, request, (boxcar_box)box, request->base.messages[box], err);
-    return status == BOXCAR_OK ? request_send(store, request, ret_result, err) : status;
+            TRY(prepare_messages(&arena, request, (boxcar_box)box, request->base.messages[box], err));
+    return request_send(store, request, ret_result, err);
 }
 
 void request_set_claim(struct request *request, const boxcar_claimer *claimer) {
     boxcar_request_part *part = &request->parts[claimer->box];
-
     part->claim_size = claimer->batch_size;
     part->lease_ms = claimer->lease_ms;
     part->claim_bytes = claimer->batch_bytes;

@@ -29,7 +29,6 @@ bool schedule_is_full(const struct schedule *schedule, size_t queued) {
 static int64_t pause_ms(const struct schedule *schedule) {
     int doublings = schedule->failures < DOUBLINGS_MAX ? schedule->failures : DOUBLINGS_MAX;
     int64_t pause = schedule->interval_ms << doublings;
-
     if (pause > RETRY_MS_MAX)
         pause = RETRY_MS_MAX;
     return pause < schedule->interval_ms ? schedule->interval_ms : pause;

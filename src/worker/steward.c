@@ -1,12 +1,13 @@
-#include "steward.h"
+#include "worker.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/error.h"
+#include "base/thread.h"
+#include "base/utf8.h"
 
 /* How often it complains about the same thing. */
 #define COMPLAIN_EVERY_MS (INT64_C(600) * 1000)
@@ -39,48 +40,23 @@ struct steward {
     unsigned random;
 };
 
-static struct timespec after_ms(int64_t ms) {
-    struct timespec at;
-
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_sec += (time_t)(ms / 1000);
-    at.tv_nsec += (long)(ms % 1000) * 1000000;
-    if (at.tv_nsec >= 1000000000) {
-        at.tv_sec++;
-        at.tv_nsec -= 1000000000;
-    }
-    return at;
-}
-
 /* Many workers start together; chance spreads their upkeep. False = stop. */
 static bool wait_for_round(struct steward *steward) {
-    bool stopping;
-
-    pthread_mutex_lock(&steward->mutex);
-    while (!steward->stopping) {
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&steward->mutex);
+    for (int rc = 0; !steward->stopping && rc != ETIMEDOUT;) {
         unsigned generation = steward->generation;
         int64_t ms = steward->interval_ms;
-        struct timespec at = after_ms(ms / 2 + (int64_t)((double)ms * rand_r(&steward->random) / RAND_MAX));
-        int rc = 0;
-
+        int64_t pause_ms = ms / 2 + (int64_t)((double)ms * rand_r(&steward->random) / RAND_MAX);
+        int64_t at_ms = ms > 0 ? clock_ms() + pause_ms : INT64_MAX;
         while (!steward->stopping && generation == steward->generation && rc != ETIMEDOUT)
-            rc = ms > 0 ? pthread_cond_timedwait(&steward->changed, &steward->mutex, &at)
-                        : pthread_cond_wait(&steward->changed, &steward->mutex);
-        if (rc == ETIMEDOUT)
-            break;
+            rc = cond_wait_until(&steward->changed, &steward->mutex, at_ms);
     }
-    stopping = steward->stopping;
-    pthread_mutex_unlock(&steward->mutex);
-    return !stopping;
+    return !steward->stopping;
 }
 
 static bool is_stopping(struct steward *steward) {
-    bool stopping;
-
-    pthread_mutex_lock(&steward->mutex);
-    stopping = steward->stopping;
-    pthread_mutex_unlock(&steward->mutex);
-    return stopping || atomic_load(&steward->worker->stop_requests) > 0;
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&steward->mutex);
+    return steward->stopping || atomic_load(&steward->worker->stop_requests) > 0;
 }
 
 static void report(struct steward *steward, const boxcar_maintenance *sum) {
@@ -96,13 +72,9 @@ static void report(struct steward *steward, const boxcar_maintenance *sum) {
 
 static boxcar_status maintain(struct steward *steward, struct boxcar_store *store, boxcar_error *err) {
     boxcar_maintenance sum = {.more = true};
-
     while (sum.more && !is_stopping(steward)) {
         struct upkeep_done done = {.waits = 0};
-        boxcar_status status = store->ops->maintain(store, UPKEEP_ROUND, &done, err);
-
-        if (status != BOXCAR_OK)
-            return status;
+        TRY(store->ops->maintain(store, UPKEEP_ROUND, &done, err));
         sum.reaped += done.round.reaped;
         sum.expired += done.round.expired;
         sum.purged_done += done.round.purged_done;
@@ -115,15 +87,13 @@ static boxcar_status maintain(struct steward *steward, struct boxcar_store *stor
 
 static void complain(struct steward *steward, boxcar_box box, size_t i, const boxcar_finding *finding) {
     bool is_of_store = COMPLAINT[i].is_of_store;
-    int64_t next_ms = clock_ms() + COMPLAIN_EVERY_MS;
-
     store_log(steward->logger,
               finding->severity >= BOXCAR_SEVERITY_WARNING ? BOXCAR_LOG_WARN : BOXCAR_LOG_INFO,
               COMPLAINT[i].event, NULL, 0, "%s%.*s", box == BOXCAR_INBOX && !is_of_store ? "inbox: " : "",
               (int)(finding->text.len < 400 ? finding->text.len : 400), finding->text.data);
     for (int other = 0; other < BOXES; other++)
         if (is_of_store || other == (int)box)
-            steward->next_complaint_ms[other][i] = next_ms;
+            steward->next_complaint_ms[other][i] = clock_ms() + COMPLAIN_EVERY_MS;
 }
 
 static bool is_due(const struct steward *steward, boxcar_box box, size_t i) {
@@ -139,14 +109,11 @@ static bool is_any_due(const struct steward *steward, boxcar_box box) {
 
 static void complain_about(struct steward *steward, boxcar_box box, size_t i,
                            const struct finding_rows *list) {
-    const char *check = COMPLAINT[i].check;
     bool due = is_due(steward, box, i);
-
     for (size_t n = 0; n < list->count && due; n++) {
         const boxcar_finding *finding = &list->items[n];
-
-        if (finding->severity < COMPLAINT[i].least || finding->check.len != strlen(check) ||
-            memcmp(finding->check.data, check, finding->check.len) != 0)
+        if (finding->severity < COMPLAINT[i].least ||
+            !str_equal(finding->check, boxcar_str_of(COMPLAINT[i].check)))
             continue;
         complain(steward, box, i, finding);
         due = !COMPLAINT[i].takes_first;
@@ -156,14 +123,12 @@ static void complain_about(struct steward *steward, boxcar_box box, size_t i,
 /* Whatever it finds: the texts say how old things are, so they are new each time (BX-024). */
 static void look_for_trouble(struct steward *steward, struct boxcar_store *store, boxcar_box box) {
     struct finding_rows *list = NULL;
-
     if (steward->worker->handlers->boxes[box].count == 0 || !is_any_due(steward, box) ||
         store->ops->diagnose(store, box, false, &list, NULL) != BOXCAR_OK)
         return;
     for (size_t i = 0; i < COMPLAINTS; i++)
         complain_about(steward, box, i, list);
-    arena_release(&list->arena);
-    free(list);
+    list_free(list);
 }
 
 static int64_t shorter(int64_t ms, int64_t most_ms) { return ms > 0 && ms < most_ms ? ms : most_ms; }
@@ -171,15 +136,13 @@ static int64_t shorter(int64_t ms, int64_t most_ms) { return ms > 0 && ms < most
 /* An outage is the work loop's to report. */
 static void do_round(struct steward *steward) {
     boxcar_store_options options = steward->worker->store;
-    struct boxcar_store *store = NULL;
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_status status;
-
     options.log = NULL;
     options.deploy = false; /* the work loop has */
     options.answer_timeout_ms = shorter(options.answer_timeout_ms, CALL_MS);
     options.busy_timeout_ms = shorter(options.busy_timeout_ms, CALL_MS);
-    status = steward->worker->open(&options, &store, &err);
+    struct boxcar_store *store = NULL;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_status status = steward->worker->open(&options, &store, &err);
     if (status == BOXCAR_OK) {
         store->impatient = true;
         store->call_ms = CALL_MS;
@@ -196,7 +159,6 @@ static void do_round(struct steward *steward) {
 
 static void *steward_main(void *argument) {
     struct steward *steward = argument;
-
     while (wait_for_round(steward))
         if (!is_stopping(steward))
             do_round(steward);
@@ -212,10 +174,6 @@ static void steward_free(struct steward *steward) {
 struct steward *steward_start(struct boxcar_worker *worker, struct boxcar_store *logger,
                               int64_t interval_ms) {
     struct steward *steward = calloc(1, sizeof(*steward));
-    pthread_condattr_t attributes;
-    sigset_t all, before;
-    int rc;
-
     if (!steward)
         return NULL;
     steward->worker = worker;
@@ -223,28 +181,20 @@ struct steward *steward_start(struct boxcar_worker *worker, struct boxcar_store 
     steward->interval_ms = interval_ms;
     memcpy(&steward->random, worker->owner.uuid.bytes + 12, sizeof(steward->random));
     pthread_mutex_init(&steward->mutex, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&steward->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(&steward->thread, NULL, steward_main, steward);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (rc == 0)
+    cond_init(&steward->changed);
+    if (thread_start(&steward->thread, steward_main, steward) == 0)
         return steward;
     steward_free(steward);
     return NULL;
 }
 
 static void change(struct steward *steward, int64_t interval_ms, bool stop) {
-    pthread_mutex_lock(&steward->mutex);
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&steward->mutex);
     steward->generation += steward->interval_ms != interval_ms;
     steward->interval_ms = interval_ms;
     steward->stopping = stop;
     atomic_store(&steward->is_over, stop);
     pthread_cond_signal(&steward->changed);
-    pthread_mutex_unlock(&steward->mutex);
 }
 
 void steward_set_interval(struct steward *steward, int64_t interval_ms) {

@@ -23,7 +23,8 @@ struct tuning {
     int64_t flush_interval_ms;
     int flush_size;
     int log_level;                 /* boxcar_log_level, or KEEP_LOG_LEVEL */
-    boxcar_backoff_policy *policy; /* its own copy; NULL = the store's backoff */
+    boxcar_backoff_policy *policy; /* NULL = the store's backoff */
+    struct arena arena;            /* of the policy */
 };
 
 /* Counted by the loop, read by anybody. */
@@ -35,8 +36,8 @@ struct worker_counters {
 };
 
 struct boxcar_worker {
-    boxcar_store_options store; /* texts below */
-    char *url, *schema;
+    boxcar_store_options store;
+    struct arena arena; /* of the store's texts */
     boxcar_owner owner;
     bool drain;
     boxcar_status (*open)(const boxcar_store_options *options, struct boxcar_store **ret_store,
@@ -61,8 +62,16 @@ boxcar_status worker_reconfigure(struct boxcar_worker *worker, const boxcar_work
                                  boxcar_error *err);
 /* See boxcar_worker_stop(). Safe in a signal handler. */
 void worker_stop(struct boxcar_worker *worker);
-/* Takes the new settings, if there are any; false = there are none. */
-bool worker_take_pending(struct boxcar_worker *worker, struct tuning *ret_tuning);
-void tuning_release(struct tuning *tuning);
+/* The worker has the new settings from now on, if there are any; false = there are none. */
+bool worker_take_pending(struct boxcar_worker *worker);
+
+/* The upkeep of a worker: it reaps, expires, purges, and logs topics that no worker handles. It has a thread
+ * and a connection of its own, so that the work loop never waits for it. */
+struct steward;
+
+/* `logger` is for logging and outlives the steward. NULL = no thread could be started. */
+struct steward *steward_start(struct boxcar_worker *worker, struct boxcar_store *logger, int64_t interval_ms);
+void steward_set_interval(struct steward *steward, int64_t interval_ms); /* 0 = none */
+void steward_stop(struct steward *steward);                              /* waits for it; NULL is fine */
 
 #endif

@@ -1,7 +1,7 @@
 /* The words of a command. Each of them, quoted behind the name of a program, is read as itself. */
 #include "base/memory.h"
 #include "fuzz.h"
-#include "worker/exec/words.h"
+#include "worker/exec/exec.h"
 
 /* p 'it'\''s' */
 static size_t quote(const char *word, char *out) {

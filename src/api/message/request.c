@@ -5,7 +5,6 @@
 
 #include "api/check.h"
 #include "base/utf8.h"
-#include "request/faults.h"
 
 /* What the caller gets, and what lends it. */
 struct answer {

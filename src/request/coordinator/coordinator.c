@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/thread.h"
 #include "flusher.h"
 
 #define BUSY_MS 100 /* while another thread has the turn */
@@ -22,21 +23,16 @@ static void take_turn(struct boxcar_coordinator *c) { /* mutex held */
 }
 
 static void end_turn(struct boxcar_coordinator *c) {
-    pthread_mutex_lock(&c->mutex);
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&c->mutex);
     c->taken = false;
     pthread_cond_broadcast(&c->turn_ended);
-    pthread_mutex_unlock(&c->mutex);
 }
 
 /* ---- the end ---- */
 
 static bool is_closed(struct boxcar_coordinator *c) {
-    bool closed;
-
-    pthread_mutex_lock(&c->mutex);
-    closed = c->closed;
-    pthread_mutex_unlock(&c->mutex);
-    return closed;
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&c->mutex);
+    return c->closed;
 }
 
 static boxcar_status refuse_closed(boxcar_error *err) {
@@ -46,23 +42,13 @@ static boxcar_status refuse_closed(boxcar_error *err) {
 
 /* ---- the queue; mutex held ---- */
 
-static struct generation *take_spare(struct boxcar_coordinator *c) {
-    struct generation *generation = c->spare ? c->spare : generation_new();
-
-    c->spare = NULL;
-    return generation;
-}
-
 static bool open_generation(struct boxcar_coordinator *c, uint64_t first) {
-    struct generation *generation = take_spare(c);
-
+    struct generation *generation = c->spare ? c->spare : generation_new();
+    c->spare = NULL;
     if (!generation)
         return false;
     generation_reset(generation, first);
-    if (c->tail)
-        c->tail->next = generation;
-    else
-        c->head = generation;
+    *(c->tail ? &c->tail->next : &c->head) = generation;
     c->tail = generation;
     return true;
 }
@@ -94,11 +80,10 @@ static void take_back(struct boxcar_coordinator *c, uint64_t first) {
 static boxcar_status add_all(struct boxcar_coordinator *c, const struct operations *operations,
                              uint64_t *ticket, boxcar_error *err) {
     uint64_t first = c->next_ticket;
-    struct operation operation;
-
     if (c->closed)
         return refuse_closed(err);
     for (size_t i = 0; i < operations->count; i++) {
+        struct operation operation;
         operations->get(operations->from, i, &operation);
         if (add(c, &operation))
             continue;
@@ -115,22 +100,10 @@ static bool has_room(const struct boxcar_coordinator *c, const struct operations
     return c->queued <= c->queue_max && operations->count <= c->queue_max - c->queued;
 }
 
-/* ---- one flush ---- */
-
-/* One line when the store goes away and one when it is back. */
-static void log_change(const struct boxcar_coordinator *c, int failures_before, const boxcar_error *why) {
-    if (c->schedule.failures > 0 && failures_before == 0)
-        store_log(c->store, BOXCAR_LOG_WARN, "flush", NULL, 0,
-                  "the flush failed, everything stays queued: %s", why->message);
-    else if (c->schedule.failures == 0 && failures_before > 0)
-        store_log(c->store, BOXCAR_LOG_INFO, "flush", NULL, 0, "the store takes the queued operations again");
-}
-
 /* Forgets generations that are through. */
 static void drop_decided(struct boxcar_coordinator *c) {
     while (c->head && c->head->sealed && c->head->decided == c->head->count) {
         struct generation *through = c->head;
-
         c->head = through->next;
         if (!c->head)
             c->tail = NULL;
@@ -143,9 +116,19 @@ static void drop_decided(struct boxcar_coordinator *c) {
     }
 }
 
+/* ---- one flush ---- */
+
+/* One line when the store goes away and one when it is back. */
+static void log_change(const struct boxcar_coordinator *c, int failures_before, const boxcar_error *why) {
+    if (c->schedule.failures > 0 && failures_before == 0)
+        store_log(c->store, BOXCAR_LOG_WARN, "flush", NULL, 0,
+                  "the flush failed, everything stays queued: %s", why->message);
+    else if (c->schedule.failures == 0 && failures_before > 0)
+        store_log(c->store, BOXCAR_LOG_INFO, "flush", NULL, 0, "the store takes the queued operations again");
+}
+
 static void settle_accounts(struct boxcar_coordinator *c, const struct flush *flush) {
     int failures_before = c->schedule.failures;
-
     pthread_mutex_lock(&c->mutex);
     c->queued -= flush->base.count;
     drop_decided(c);
@@ -160,19 +143,17 @@ static void settle_accounts(struct boxcar_coordinator *c, const struct flush *fl
 
 /* Only with the turn: seals the queued operations. Later operations go into new generations behind them. */
 static struct flusher plan(struct boxcar_coordinator *c, const boxcar_flush_options *asked) {
-    struct flusher flusher = {.store = c->store,
-                              .owner = c->owner,
-                              .asked = asked,
-                              .stale_threshold_ms = c->has_thread ? 0 : c->presence.stale_threshold_ms};
-
-    pthread_mutex_lock(&c->mutex);
-    flusher.head = c->head;
-    flusher.last = c->tail;
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&c->mutex);
     for (struct generation *g = c->head; g; g = g->next)
         g->sealed = true;
-    flusher.patience = (size_t)PATIENCE << (c->schedule.failures < 24 ? c->schedule.failures : 24);
-    pthread_mutex_unlock(&c->mutex);
-    return flusher;
+    return (struct flusher){.store = c->store,
+                            .owner = c->owner,
+                            .head = c->head,
+                            .last = c->tail,
+                            .asked = asked,
+                            .stale_threshold_ms = c->has_thread ? 0 : c->presence.stale_threshold_ms,
+                            .patience = (size_t)PATIENCE
+                                        << (c->schedule.failures < 24 ? c->schedule.failures : 24)};
 }
 
 static boxcar_status run_flush(struct boxcar_coordinator *c, const boxcar_flush_options *asked,
@@ -180,14 +161,10 @@ static boxcar_status run_flush(struct boxcar_coordinator *c, const boxcar_flush_
     struct flusher flusher = plan(c, asked);
     uint64_t first = flusher.head ? flusher.head->first + flusher.head->decided : 0;
     size_t room = flusher.head ? (size_t)(flusher.last->first + flusher.last->count - first) : 0;
-    bool impatient = c->store->impatient;
-    boxcar_status status;
-
     *told = NULL;
     if (room == 0 && !asked) {
-        pthread_mutex_lock(&c->mutex);
+        AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&c->mutex);
         drop_decided(c);
-        pthread_mutex_unlock(&c->mutex);
         return BOXCAR_OK;
     }
     flusher.flush = flush_new(first, room);
@@ -195,53 +172,54 @@ static boxcar_status run_flush(struct boxcar_coordinator *c, const boxcar_flush_
         return error_no_memory(err);
     if (c->has_thread)
         presence_note(&c->presence, flusher.head, flusher.last, asked);
+    bool impatient = c->store->impatient;
     c->store->impatient = manner == IMPATIENT;
-    status = flusher_run(&flusher, err);
+    boxcar_status status = flusher_run(&flusher, err);
     c->store->impatient = impatient;
     settle_accounts(c, flusher.flush);
     *told = flusher.flush;
     return status;
 }
 
-static void report(const struct boxcar_coordinator *c, const struct flush *flush) {
-    if (flush && c->on_flush && !flush_is_empty(flush))
-        c->on_flush(c->on_flush_context, &flush->base);
+static bool is_empty(const struct flush *flush) {
+    size_t messages = 0;
+    for (int box = 0; box < BOXES; box++)
+        messages += flush->claimed[box].count + flush->returned[box].count;
+    return flush->base.count == 0 && messages == 0 && flush->error.status == BOXCAR_OK;
 }
 
 /* Ends the turn and reports the flush to on_flush. The flush goes to `told`, or is freed if that is NULL. */
 static void finish(struct boxcar_coordinator *c, struct flush *flush, boxcar_flush **told) {
+    boxcar_flush *base = flush ? &flush->base : NULL;
     end_turn(c);
-    report(c, flush);
+    if (flush && c->on_flush && !is_empty(flush))
+        c->on_flush(c->on_flush_context, base);
     if (told)
-        *told = flush ? &flush->base : NULL;
-    else if (flush)
-        boxcar_flush_free(&flush->base);
+        *told = base;
+    else
+        boxcar_flush_free(base);
 }
 
 static boxcar_status flush_now(struct boxcar_coordinator *c, const boxcar_flush_options *asked,
                                enum manner manner, boxcar_flush **told, boxcar_error *err) {
-    struct flush *flush;
-    boxcar_status status;
-
     pthread_mutex_lock(&c->mutex);
     take_turn(c);
     pthread_mutex_unlock(&c->mutex);
-    status = run_flush(c, asked, manner, &flush, err);
+    struct flush *flush;
+    boxcar_status status = run_flush(c, asked, manner, &flush, err);
     finish(c, flush, told);
     return status;
 }
 
 void coordinator_flush_at_once(struct boxcar_coordinator *c, boxcar_flush **told) {
-    struct flush *flush;
-    bool free;
-
     pthread_mutex_lock(&c->mutex);
-    free = !c->taken && !c->has_thread && !c->closed;
-    if (free)
+    bool is_free = !c->taken && !c->has_thread && !c->closed;
+    if (is_free)
         c->taken = true;
     pthread_mutex_unlock(&c->mutex);
-    if (!free)
+    if (!is_free)
         return;
+    struct flush *flush;
     (void)run_flush(c, NULL, IMPATIENT, &flush, NULL);
     finish(c, flush, told);
 }
@@ -264,13 +242,11 @@ static boxcar_status refuse_full(const struct boxcar_coordinator *c, const boxca
 
 /* Several threads may wait for the turn to flush the same operations: the first flushes them all. */
 static void flush_if_full(struct boxcar_coordinator *c) {
-    struct flush *flush = NULL;
-    bool full;
-
     pthread_mutex_lock(&c->mutex);
     take_turn(c);
-    full = schedule_is_full(&c->schedule, c->queued);
+    bool full = schedule_is_full(&c->schedule, c->queued);
     pthread_mutex_unlock(&c->mutex);
+    struct flush *flush = NULL;
     if (full)
         (void)run_flush(c, NULL, IMPATIENT, &flush, NULL);
     finish(c, flush, NULL);
@@ -278,19 +254,16 @@ static void flush_if_full(struct boxcar_coordinator *c) {
 
 static boxcar_status queue_for_later(struct boxcar_coordinator *c, const struct operations *operations,
                                      uint64_t *ticket, boxcar_error *err) {
-    boxcar_error why = BOXCAR_ERROR_INIT;
-    boxcar_status status;
-    bool full;
-
     pthread_mutex_lock(&c->mutex);
     while (!has_room(c, operations)) {
         pthread_mutex_unlock(&c->mutex);
+        boxcar_error why = BOXCAR_ERROR_INIT;
         if (flush_now(c, NULL, IMPATIENT, NULL, &why) != BOXCAR_OK)
             return refuse_full(c, &why, err);
         pthread_mutex_lock(&c->mutex);
     }
-    status = add_all(c, operations, ticket, err);
-    full = schedule_is_full(&c->schedule, c->queued);
+    boxcar_status status = add_all(c, operations, ticket, err);
+    bool full = schedule_is_full(&c->schedule, c->queued);
     pthread_mutex_unlock(&c->mutex);
     if (status == BOXCAR_OK && full)
         flush_if_full(c);
@@ -302,10 +275,8 @@ static boxcar_status queue_for_later(struct boxcar_coordinator *c, const struct 
 static boxcar_status answer_of(const struct flush *flush, size_t count, uint64_t *ticket, boxcar_error *err) {
     const boxcar_error *why = NULL;
     size_t refused = 0;
-
     for (size_t i = 0; flush->base.refused_count > 0 && i < count; i++) {
         const boxcar_flushed *result = boxcar_flush_find(&flush->base, *ticket + i);
-
         if (!result || result->outcome != BOXCAR_OUTCOME_REFUSED)
             continue;
         why = why ? why : result->error;
@@ -324,24 +295,21 @@ static boxcar_status answer_of(const struct flush *flush, size_t count, uint64_t
 static boxcar_status queue_and_flush(struct boxcar_coordinator *c, const struct operations *operations,
                                      uint64_t *ticket, boxcar_error *err) {
     struct flush *flush = NULL;
-    boxcar_error why = BOXCAR_ERROR_INIT;
-    boxcar_status status;
-
     pthread_mutex_lock(&c->mutex);
     take_turn(c);
     if (!has_room(c, operations)) {
         pthread_mutex_unlock(&c->mutex);
-        status = run_flush(c, NULL, PATIENT, &flush, &why);
+        boxcar_error why = BOXCAR_ERROR_INIT;
+        boxcar_status status = run_flush(c, NULL, PATIENT, &flush, &why);
         finish(c, flush, NULL);
         return status == BOXCAR_OK ? queue_and_flush(c, operations, ticket, err) : refuse_full(c, &why, err);
     }
-    status = add_all(c, operations, ticket, err);
+    boxcar_status status = add_all(c, operations, ticket, err);
     pthread_mutex_unlock(&c->mutex);
-    if (status == BOXCAR_OK) {
+    if (status == BOXCAR_OK)
         status = run_flush(c, NULL, PATIENT, &flush, err);
-        if (status == BOXCAR_OK)
-            status = answer_of(flush, operations->count, ticket, err);
-    }
+    if (status == BOXCAR_OK)
+        status = answer_of(flush, operations->count, ticket, err);
     finish(c, flush, NULL);
     return status;
 }
@@ -364,57 +332,37 @@ bool coordinator_is_owner(const struct boxcar_coordinator *c, boxcar_owner owner
 }
 
 size_t coordinator_queued(struct boxcar_coordinator *c) {
-    size_t queued;
-
-    pthread_mutex_lock(&c->mutex);
-    queued = c->queued;
-    pthread_mutex_unlock(&c->mutex);
-    return queued;
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&c->mutex);
+    return c->queued;
 }
 
 /* ---- the thread ---- */
 
-static void wait_until(struct boxcar_coordinator *c, int64_t at_ms) { /* mutex held */
-    struct timespec at = {.tv_sec = at_ms / 1000, .tv_nsec = at_ms % 1000 * 1000000};
-
-    if (at_ms == SCHEDULE_NEVER)
-        pthread_cond_wait(&c->changed, &c->mutex);
-    else
-        (void)pthread_cond_timedwait(&c->changed, &c->mutex, &at);
-}
-
 /* If a flush has the turn, its requests count as a sign of life of the owner, too. */
 static void send_heartbeat(struct boxcar_coordinator *c) { /* mutex held */
-    int64_t next_ms;
-    bool impatient;
-
     if (c->taken) {
         c->presence.next_ms = clock_ms() + BUSY_MS;
         return;
     }
     take_turn(c);
     pthread_mutex_unlock(&c->mutex);
-    impatient = c->store->impatient;
+    bool impatient = c->store->impatient;
     c->store->impatient = true;
-    next_ms = presence_beat(&c->presence, c->store, c->owner, clock_ms());
+    int64_t next_ms = presence_beat(&c->presence, c->store, c->owner, clock_ms());
     c->store->impatient = impatient;
     end_turn(c);
     pthread_mutex_lock(&c->mutex);
     c->presence.next_ms = next_ms;
 }
 
-static int64_t earlier(int64_t a_ms, int64_t b_ms) { return a_ms < b_ms ? a_ms : b_ms; }
-
 /* Never waits for the turn: the thread that has it is flushing already. */
 static void *flush_in_time(void *context) {
     struct boxcar_coordinator *c = context;
-
     pthread_mutex_lock(&c->mutex);
     while (!c->stopping) {
-        struct flush *flush;
-
-        if (clock_ms() < earlier(c->schedule.due_ms, c->presence.next_ms)) {
-            wait_until(c, earlier(c->schedule.due_ms, c->presence.next_ms));
+        int64_t next_ms = c->schedule.due_ms < c->presence.next_ms ? c->schedule.due_ms : c->presence.next_ms;
+        if (clock_ms() < next_ms) {
+            (void)cond_wait_until(&c->changed, &c->mutex, next_ms);
             continue;
         }
         if (clock_ms() >= c->presence.next_ms) {
@@ -427,10 +375,10 @@ static void *flush_in_time(void *context) {
         }
         take_turn(c);
         pthread_mutex_unlock(&c->mutex);
+        struct flush *flush;
         if (run_flush(c, NULL, IMPATIENT, &flush, NULL) == BOXCAR_E_NO_MEMORY && !flush) {
-            pthread_mutex_lock(&c->mutex);
+            AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&c->mutex);
             schedule_put_off(&c->schedule, clock_ms());
-            pthread_mutex_unlock(&c->mutex);
         }
         finish(c, flush, NULL);
         pthread_mutex_lock(&c->mutex);
@@ -465,7 +413,6 @@ void coordinator_free(struct boxcar_coordinator *c) {
         let_store_go(c);
     while (c->head) {
         struct generation *next = c->head->next;
-
         generation_free(c->head);
         c->head = next;
     }
@@ -476,21 +423,9 @@ void coordinator_free(struct boxcar_coordinator *c) {
     free(c);
 }
 
-static void init_guards(struct boxcar_coordinator *c) {
-    pthread_condattr_t monotonic;
-
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_mutex_init(&c->mutex, NULL);
-    pthread_cond_init(&c->turn_ended, NULL);
-    pthread_cond_init(&c->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-}
-
 boxcar_status coordinator_start(const boxcar_coordinator_options *options, struct boxcar_store *store,
                                 struct boxcar_coordinator **ret_coordinator, boxcar_error *err) {
     struct boxcar_coordinator *c = calloc(1, sizeof(*c));
-
     if (!c) {
         if (store)
             store->ops->close(store);
@@ -506,7 +441,9 @@ boxcar_status coordinator_start(const boxcar_coordinator_options *options, struc
     c->next_ticket = 1;
     c->presence = PRESENCE_INIT;
     c->presence.stale_threshold_ms = options->stale_threshold_ms;
-    init_guards(c);
+    pthread_mutex_init(&c->mutex, NULL);
+    pthread_cond_init(&c->turn_ended, NULL);
+    cond_init(&c->changed);
     c->has_thread = options->interval_ms > 0;
     if (c->has_thread && pthread_create(&c->thread, NULL, flush_in_time, c) != 0) {
         c->has_thread = false;
@@ -517,29 +454,21 @@ boxcar_status coordinator_start(const boxcar_coordinator_options *options, struc
     return BOXCAR_OK;
 }
 
-static bool is_own_thread(const struct boxcar_coordinator *c) {
-    return c->has_thread && pthread_equal(pthread_self(), c->thread);
-}
-
 /* false = something is queued. */
 static bool close_queue(struct boxcar_coordinator *c) {
-    pthread_mutex_lock(&c->mutex);
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&c->mutex);
     c->closed = c->queued == 0;
-    pthread_mutex_unlock(&c->mutex);
     return c->closed;
 }
 
 boxcar_status coordinator_close(struct boxcar_coordinator *c, boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
-
-    if (is_own_thread(c))
+    if (c->has_thread && pthread_equal(pthread_self(), c->thread))
         return error_set(err, BOXCAR_E_CONFLICT,
                          "on_flush cannot close its coordinator: do it from another thread");
     if (is_closed(c))
         return BOXCAR_OK;
-    while (status == BOXCAR_OK && !close_queue(c))
-        status = flush_now(c, NULL, PATIENT, NULL, err);
-    if (status == BOXCAR_OK)
-        let_store_go(c);
-    return status;
+    while (!close_queue(c))
+        TRY(flush_now(c, NULL, PATIENT, NULL, err));
+    let_store_go(c);
+    return BOXCAR_OK;
 }

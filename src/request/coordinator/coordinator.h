@@ -9,11 +9,9 @@
 
 #include <pthread.h>
 
-#include "flush.h"
 #include "generation.h"
 #include "presence.h"
 #include "request/schedule.h"
-#include "store/store.h"
 
 struct boxcar_coordinator {
     struct boxcar_store *store; /* whose turn it is uses it */

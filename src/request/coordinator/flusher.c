@@ -1,8 +1,46 @@
 #include "flusher.h"
 
+#include <stdlib.h>
+
 #include "base/error.h"
 #include "request/prepare.h"
 #include "request/request.h"
+
+/* ---- the results ---- */
+
+struct flush *flush_new(uint64_t first, size_t room) {
+    struct flush *flush = calloc(1, sizeof(*flush));
+    if (!flush)
+        return NULL;
+    flush->first = first;
+    flush->room = room;
+    flush->items = arena_alloc_array(&flush->arena, room, sizeof(*flush->items));
+    if (flush->items)
+        flush->base.items = list_pointers(&flush->arena, flush->items, room, sizeof(*flush->items));
+    if (!flush->base.items) {
+        boxcar_flush_free(&flush->base);
+        return NULL;
+    }
+    for (int box = 0; box < BOXES; box++) {
+        flush->base.claimed[box] = &flush->claimed[box];
+        flush->base.returned[box] = &flush->returned[box];
+    }
+    return flush;
+}
+
+void boxcar_flush_free(boxcar_flush *flush) {
+    struct flush *memory = (struct flush *)flush;
+    if (!memory)
+        return;
+    arena_release(&memory->arena);
+    free(memory);
+}
+
+const boxcar_flushed *boxcar_flush_find(const boxcar_flush *flush, uint64_t ticket) {
+    uint64_t first = flush && flush->count > 0 ? flush->items[0]->ticket : 0;
+    return first > 0 && ticket >= first && ticket - first < flush->count ? flush->items[ticket - first]
+                                                                         : NULL;
+}
 
 /* ---- decisions ---- */
 
@@ -15,14 +53,13 @@ static void log_refused(const struct flusher *flusher, const boxcar_flushed *ref
 
 /* Everything up to where `generation` has come is done with. */
 static void decide(struct flusher *flusher, struct generation *generation) {
-    struct flush *flush = flusher->flush;
-    size_t decided = (size_t)(generation->first - flush->first) + generation->search.from;
-
     for (struct generation *g = flusher->head;; g = g->next) {
         g->decided = g->search.from;
         if (g == generation)
             break;
     }
+    struct flush *flush = flusher->flush;
+    size_t decided = (size_t)(generation->first - flush->first) + generation->search.from;
     for (; flush->base.count < decided; flush->base.count++) {
         if (flush->items[flush->base.count].outcome != BOXCAR_OUTCOME_REFUSED)
             continue;
@@ -32,9 +69,13 @@ static void decide(struct flusher *flusher, struct generation *generation) {
     flusher->undecided = 0;
 }
 
+static struct generation *next_of(const struct flusher *flusher, const struct generation *generation) {
+    return generation == flusher->last ? NULL : generation->next;
+}
+
 /* Operations that are undecided in the end are not skipped: the next flush sends them first, and alone. */
 static void rewind_undecided(struct flusher *flusher) {
-    for (struct generation *g = flusher->head; g; g = g == flusher->last ? NULL : g->next)
+    for (struct generation *g = flusher->head; g; g = next_of(flusher, g))
         if (g->search.from > g->decided)
             refusal_rewind(&g->search, g->decided);
 }
@@ -48,7 +89,6 @@ static boxcar_flushed *result_at(const struct flusher *flusher, const struct gen
 /* What the earlier requests of this flush have renewed is found among all that the owner holds now. */
 static boxcar_return returns_of(const struct flusher *flusher, int box) {
     boxcar_return asked = flusher->asked->returns[box];
-
     return asked == BOXCAR_RETURN_RENEWED && flusher->proven ? BOXCAR_RETURN_OWNED : asked;
 }
 
@@ -65,28 +105,22 @@ static void fill_asked(const struct flusher *flusher, struct request *request) {
 
 /* Leaves those that this flush has renewed. Without memory none: they are still the owner's. */
 static void keep_renewed(const struct flusher *flusher, int box, struct part_result *part) {
-    const boxcar_request_part asked = {.returns = BOXCAR_RETURN_RENEWED};
     struct flush *flush = flusher->flush;
-    struct work_id_list *renewed = &part->settled[BOXCAR_RENEW];
-
-    *renewed =
-        (struct work_id_list){arena_alloc_array(&flush->arena, flush->room, sizeof(*renewed->items)), 0};
-    for (size_t i = 0; renewed->items && i < flush->room; i++) {
+    struct work_id_list renewed = {arena_alloc_array(&flush->arena, flush->room, sizeof(*renewed.items)), 0};
+    for (size_t i = 0; renewed.items && i < flush->room; i++) {
         const boxcar_flushed *item = &flush->items[i];
-
         if (item->kind == BOXCAR_RENEW && item->outcome == BOXCAR_OUTCOME_SETTLED && (int)item->box == box)
-            renewed->items[renewed->count++] = item->work_id;
+            renewed.items[renewed.count++] = item->work_id;
     }
-    request_part_trim_returned(&asked, part);
+    part->settled[BOXCAR_RENEW] = renewed;
+    request_part_trim_returned(&(boxcar_request_part){.returns = BOXCAR_RETURN_RENEWED}, part);
 }
 
 /* After the results of the operations were taken. */
-static void take_asked(struct flusher *flusher, struct request *request, struct result *answer) {
+static void take_asked(struct flusher *flusher, const struct request *request, struct result *answer) {
     struct flush *flush = flusher->flush;
-
     for (int box = 0; box < BOXES; box++) {
         struct part_result *part = &answer->parts[box];
-
         if (request->parts[box].returns != flusher->asked->returns[box])
             keep_renewed(flusher, box, part);
         flush->claimed[box] = result_lend(answer, part->claimed, part->claimed_count);
@@ -99,29 +133,22 @@ static void take_asked(struct flusher *flusher, struct request *request, struct 
 /* Sends `count` operations (none: generation is NULL), with what is asked for if it is the end. */
 static boxcar_status send(struct flusher *flusher, struct generation *generation, size_t count, bool is_end,
                           boxcar_error *err) {
-    struct result answer = {.arena = ARENA_INIT};
+    AUTO_ARENA struct arena arena = ARENA_INIT;
+    AUTO_RESULT struct result answer = {.arena = ARENA_INIT};
     struct request request = {.base.owner = flusher->owner};
-    struct arena arena = ARENA_INIT;
     bool asks = is_end && flusher->asked != NULL;
-    boxcar_status status;
-
     if (generation)
         generation_fill(generation, generation->search.from, count, &request);
-    status = prepare_settlements(&arena, &request, err);
+    TRY(prepare_stages(&arena, &request, err));
     if (asks)
         fill_asked(flusher, &request);
-    if (status == BOXCAR_OK)
-        status = request_send(flusher->store, &request, &answer, err);
-    arena_release(&arena);
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(request_send(flusher->store, &request, &answer, err));
     flusher->proven = true;
     if (generation)
         generation_take_answer(generation, generation->search.from, count, &answer,
                                result_at(flusher, generation));
     if (asks)
         take_asked(flusher, &request, &answer);
-    result_release(&answer);
     return BOXCAR_OK;
 }
 
@@ -129,10 +156,8 @@ static boxcar_status send(struct flusher *flusher, struct generation *generation
 static boxcar_status take_refusal(struct flusher *flusher, struct generation *generation, size_t count,
                                   const boxcar_error *refusal, boxcar_error *err) {
     bool certain = refusal_of(refusal->status) == REFUSAL_CERTAIN && flusher->undecided == 0;
-    boxcar_error *copy = NULL;
-
     if (count == 1) {
-        copy = arena_alloc(&flusher->flush->arena, sizeof(*copy));
+        boxcar_error *copy = arena_alloc(&flusher->flush->arena, sizeof(*copy));
         if (!copy)
             return error_no_memory(err);
         *copy = *refusal;
@@ -156,7 +181,6 @@ static boxcar_status send_some(struct flusher *flusher, struct generation *gener
     bool is_end = generation == flusher->last && generation->search.from + count == generation->count;
     boxcar_error why = BOXCAR_ERROR_INIT;
     boxcar_status status = send(flusher, generation, count, is_end, &why);
-
     if (status == BOXCAR_OK) {
         refusal_taken(&generation->search, count);
         decide(flusher, generation);
@@ -169,28 +193,18 @@ static boxcar_status send_some(struct flusher *flusher, struct generation *gener
     return status;
 }
 
-static boxcar_status send_generation(struct flusher *flusher, struct generation *generation,
-                                     boxcar_error *err) {
-    boxcar_status status = generation_prepare(generation, flusher->store, err);
-    size_t count;
-
-    while (status == BOXCAR_OK && (count = refusal_next(&generation->search)) > 0)
-        status = send_some(flusher, generation, count, err);
-    return status;
-}
-
 /* ---- all of them ---- */
 
 static boxcar_status send_all(struct flusher *flusher, boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
-
-    for (struct generation *g = flusher->head; status == BOXCAR_OK && g;
-         g = g == flusher->last ? NULL : g->next)
-        status = send_generation(flusher, g, err);
-    if (status == BOXCAR_OK && flusher->asked && !flusher->answered)
-        status = send(flusher, NULL, 0, true, err);
-    if (status != BOXCAR_OK || flusher->undecided == 0)
-        return status;
+    for (struct generation *g = flusher->head; g; g = next_of(flusher, g)) {
+        TRY(generation_prepare(g, flusher->store, err));
+        for (size_t count; (count = refusal_next(&g->search)) > 0;)
+            TRY(send_some(flusher, g, count, err));
+    }
+    if (flusher->asked && !flusher->answered)
+        TRY(send(flusher, NULL, 0, true, err));
+    if (flusher->undecided == 0)
+        return BOXCAR_OK;
     if (flusher->proven) { /* by what was asked for */
         decide(flusher, flusher->last);
         return BOXCAR_OK;
@@ -202,12 +216,13 @@ static boxcar_status send_all(struct flusher *flusher, boxcar_error *err) {
 boxcar_status flusher_run(struct flusher *flusher, boxcar_error *err) {
     boxcar_error why = BOXCAR_ERROR_INIT;
     boxcar_status status = send_all(flusher, &why);
-
     if (status == BOXCAR_OK)
         return BOXCAR_OK;
     rewind_undecided(flusher);
-    flush_set_error(flusher->flush, status, &why);
+    why.status = status;
+    flusher->flush->error = why;
+    flusher->flush->base.error = &flusher->flush->error;
     if (err)
-        *err = flusher->flush->error;
+        *err = why;
     return status;
 }

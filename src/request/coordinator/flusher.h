@@ -8,9 +8,22 @@
 #ifndef BOXCAR_REQUEST_COORDINATOR_FLUSHER_H
 #define BOXCAR_REQUEST_COORDINATOR_FLUSHER_H
 
-#include "flush.h"
 #include "generation.h"
-#include "store/store.h"
+
+/* What one flush did: what the caller gets (see boxcar/coordinator.h), and what lends it. */
+struct flush {
+    boxcar_flush
+        base; /* first: the caller's pointer. Its count is of those that are decided: the first ones */
+    struct arena arena;    /* of everything, messages included */
+    uint64_t first;        /* ticket of the first result */
+    boxcar_flushed *items; /* by ticket */
+    size_t room;           /* of them */
+    boxcar_message_list claimed[BOXES], returned[BOXES];
+    boxcar_error error; /* why the rest is still queued; status BOXCAR_OK = nothing is left */
+};
+
+/* Room for `room` results from this ticket on; NULL = out of memory. */
+struct flush *flush_new(uint64_t first, size_t room);
 
 struct flusher {
     /* Given. */

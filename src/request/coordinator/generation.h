@@ -31,9 +31,7 @@ struct queued_messages {
     struct message_key *keys; /* of the outbox; NULL until one has a key */
     uint64_t *tickets;
     size_t count, capacity;
-    size_t missing_ids; /* how many messages have no id yet */
-    bool given_ids;     /* some came with an id, or with a key */
-    bool has_keys;
+    bool has_ids, has_keys; /* some came with an id, or with a key of the outbox */
 };
 
 /* Messages by box and work id, or message id. */

@@ -1,6 +1,5 @@
 #include "presence.h"
 
-#include <limits.h>
 #include <unistd.h>
 
 #include "base/utf8.h"
@@ -11,14 +10,22 @@
 
 int64_t presence_interval_ms(const struct setting_value_list *settings) {
     int64_t interval_ms = INTERVAL_MS;
-
     for (size_t i = 0; i < settings->count; i++) {
         const struct setting_value *value = &settings->items[i];
-
         if (str_equal(value->name, BOXCAR_STR("instance_timeout")) && value->number / INTERVALS < INTERVAL_MS)
             interval_ms = (int64_t)(value->number / INTERVALS);
     }
     return interval_ms > 0 ? interval_ms : 1;
+}
+
+struct instance presence_instance(boxcar_owner owner, int concurrency, char host[PRESENCE_HOST_SIZE]) {
+    host[0] = host[PRESENCE_HOST_SIZE - 1] = '\0';
+    (void)gethostname(host, PRESENCE_HOST_SIZE - 1);
+    boxcar_str name = boxcar_str_of(host);
+    return (struct instance){.owner = owner,
+                             .host = utf8_is_valid(name) ? name : BOXCAR_STR("?"),
+                             .pid = getpid(),
+                             .concurrency = concurrency};
 }
 
 /* ---- which boxes ---- */
@@ -28,12 +35,10 @@ static void keep_topics(struct presence *presence, int box, const boxcar_claimer
     const boxcar_str *topics = claim->topic_count > 0 ? claim->topics : &EVERY_TOPIC;
     size_t count = claim->topic_count > 0 ? claim->topic_count : 1;
     struct arena *arena = &presence->boxes[box].arena;
-    bool good;
-
     arena_release(arena);
     presence->boxes[box].topic_count = 0;
     presence->boxes[box].topics = arena_alloc_array(arena, count, sizeof(boxcar_str));
-    good = presence->boxes[box].topics != NULL;
+    bool good = presence->boxes[box].topics != NULL;
     for (size_t i = 0; good && i < count; i++)
         good = arena_copy_str(arena, topics[i], &presence->boxes[box].topics[i]);
     if (good)
@@ -50,7 +55,6 @@ static bool generation_settles(const struct generation *generation, int box) {
 /* Generations behind `last` belong to other threads. */
 static bool settles(const struct generation *head, const struct generation *last, int box) {
     const struct generation *g = head;
-
     while (g != NULL && g != last && !generation_settles(g, box))
         g = g->next;
     return g != NULL && generation_settles(g, box);
@@ -60,7 +64,6 @@ void presence_note(struct presence *presence, const struct generation *head, con
                    const boxcar_flush_options *asked) {
     for (int box = 0; box < BOXES; box++) {
         bool asks = asked && (asked->claims[box] || asked->returns[box] != BOXCAR_RETURN_NONE);
-
         if (asked && asked->claims[box])
             keep_topics(presence, box, asked->claims[box]);
         presence->boxes[box].works = presence->boxes[box].works || asks || settles(head, last, box);
@@ -75,7 +78,6 @@ bool presence_has_work(const struct presence *presence) {
 
 static void learn_interval(struct presence *presence, struct boxcar_store *store) {
     struct setting_value_list settings = {.arena = ARENA_INIT};
-
     if (presence->interval_ms > 0 || store->ops->settings_read(store, &settings, NULL) != BOXCAR_OK)
         return;
     presence->interval_ms = presence_interval_ms(&settings);
@@ -87,14 +89,9 @@ static void learn_interval(struct presence *presence, struct boxcar_store *store
 
 static boxcar_status speak(const struct presence *presence, struct boxcar_store *store, boxcar_owner owner,
                            boxcar_error *err) {
-    char host[HOST_NAME_MAX + 1] = "";
-    struct instance instance = {.owner = owner, .pid = getpid(), .concurrency = 1}, instances[BOXES];
+    char host[PRESENCE_HOST_SIZE];
+    struct instance instance = presence_instance(owner, 1, host), instances[BOXES];
     size_t count = 0;
-
-    (void)gethostname(host, sizeof(host) - 1);
-    instance.host = boxcar_str_of(host);
-    if (!utf8_is_valid(instance.host))
-        instance.host = BOXCAR_STR("?");
     for (int box = 0; box < BOXES; box++) {
         if (!presence->boxes[box].works)
             continue;
@@ -109,14 +106,12 @@ static boxcar_status speak(const struct presence *presence, struct boxcar_store 
 int64_t presence_beat(struct presence *presence, struct boxcar_store *store, boxcar_owner owner,
                       int64_t now_ms) {
     boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_status status;
-
     learn_interval(presence, store);
-    status = speak(presence, store, owner, &err);
-    if (status != BOXCAR_OK && !err.retryable && !presence->is_mute)
+    bool is_mute = speak(presence, store, owner, &err) != BOXCAR_OK && !err.retryable;
+    if (is_mute && !presence->is_mute)
         store_log(store, BOXCAR_LOG_WARN, "heartbeat", NULL, 0, "this coordinator cannot be registered: %s",
                   err.message);
-    presence->is_mute = status != BOXCAR_OK && !err.retryable;
+    presence->is_mute = is_mute;
     return now_ms + (presence->interval_ms > 0 ? presence->interval_ms : INTERVAL_MS);
 }
 

@@ -5,6 +5,8 @@
 #ifndef BOXCAR_REQUEST_COORDINATOR_PRESENCE_H
 #define BOXCAR_REQUEST_COORDINATOR_PRESENCE_H
 
+#include <limits.h>
+
 #include "generation.h"
 #include "store/store.h"
 
@@ -28,6 +30,10 @@ struct presence {
 /* How often an instance of a store with these settings speaks: several times within the setting
  * instance_timeout. */
 int64_t presence_interval_ms(const struct setting_value_list *settings);
+
+/* An instance of this process on this host, whose name is written to `host`; without a box. */
+#define PRESENCE_HOST_SIZE (HOST_NAME_MAX + 1)
+struct instance presence_instance(boxcar_owner owner, int concurrency, char host[PRESENCE_HOST_SIZE]);
 
 /* Notes what a flush of the generations from `head` to `last` (NULL = none), and what it asks for (NULL =
  * nothing), says about the boxes. */

@@ -1,7 +1,6 @@
 #include "crew.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/thread.h"
 #include "log_message.h"
 
 static void crew_release(struct crew *crew) {
@@ -18,28 +17,29 @@ static void crew_release(struct crew *crew) {
     pthread_mutex_destroy(&crew->mutex);
     pthread_cond_destroy(&crew->work);
     handler_table_release(crew->handlers);
-    free(crew->store_id);
-    free(crew->url);
-    free(crew->schema);
+    arena_release(&crew->arena);
     free(crew);
 }
 
 /* Copies, since a thread that was given up may outlive the worker. */
 static bool copy_store(struct crew *crew, const boxcar_store_options *store, const char *store_id) {
+    boxcar_str id;
     crew->store = *store;
-    crew->store_id = memory_copy_text(boxcar_str_of(store_id));
-    crew->url = memory_copy_text(store->url);
-    crew->schema = memory_copy_text(store->schema);
-    crew->store.url = boxcar_str_of(crew->url);
-    crew->store.schema = boxcar_str_of(crew->schema);
-    return crew->store_id && crew->url && (crew->schema || !store->schema.data);
+    if (!arena_copy_str(&crew->arena, store->url, &crew->store.url) ||
+        !arena_copy_str(&crew->arena, store->schema, &crew->store.schema) ||
+        !arena_copy_str(&crew->arena, boxcar_str_of(store_id), &id))
+        return false;
+    crew->logger = (struct boxcar_store){.log = store->log,
+                                         .log_context = store->log_context,
+                                         .log_level = store->log_level,
+                                         .id = (char *)id.data};
+    return true;
 }
 
 boxcar_status crew_open(const boxcar_store_options *store, const char *store_id,
                         struct handler_table *handlers, int wake_fd, struct crew **ret_crew,
                         boxcar_error *err) {
     struct crew *crew = calloc(1, sizeof(*crew));
-
     if (!crew)
         return error_no_memory(err);
     pthread_mutex_init(&crew->mutex, NULL);
@@ -53,28 +53,16 @@ boxcar_status crew_open(const boxcar_store_options *store, const char *store_id,
         crew_release(crew);
         return error_no_memory(err);
     }
-    crew->logger = (struct boxcar_store){.log = store->log,
-                                         .log_context = store->log_context,
-                                         .log_level = store->log_level,
-                                         .id = crew->store_id};
     *ret_crew = crew;
     return BOXCAR_OK;
 }
 
 static void wake_loop(struct crew *crew) {
     uint64_t one = 1;
-
     if (!crew->loop_waits)
         return;
     crew->loop_waits = false;
     (void)!write(crew->wake_fd, &one, sizeof(one));
-}
-
-/* A handler that stopped in time, but says nothing of why, stopped for this. */
-static void count_timeout(struct slot *slot, const struct job *job) {
-    atomic_fetch_add(&job->handler->timed_out, 1);
-    if (job->verdict != BOXCAR_VERDICT_ACK && !slot->delivery.error)
-        boxcar_delivery_set_error(&slot->delivery, BOXCAR_STR("timed out"));
 }
 
 /* What came of a call. */
@@ -87,19 +75,22 @@ struct ending {
 /* Under the lock. */
 static void take_verdict(struct slot *slot, struct job *job, struct ending ending) {
     struct boxcar_delivery *delivery = &slot->delivery;
-    boxcar_verdict verdict = ending.verdict;
-
-    job->verdict = verdict;
+    enum cancel_reason reason = delivery_cancel_reason(delivery);
+    job->verdict = ending.verdict;
     job->settled = ending.settled;
     job->late = ending.late;
     job->microseconds = clock_us() - slot->started_us;
-    job->delay_ms = delivery_delay_ms(delivery, verdict);
+    job->delay_ms = delivery_delay_ms(delivery, ending.verdict);
     job->shortage = delivery->is_shortage;
-    if (delivery_cancel_reason(delivery) == CANCEL_TIMEOUT)
-        count_timeout(slot, job);
+    if (reason == CANCEL_TIMEOUT) {
+        atomic_fetch_add(&job->handler->timed_out, 1);
+        /* A handler that stopped in time, but says nothing of why, stopped for this. */
+        if (ending.verdict != BOXCAR_VERDICT_ACK && !delivery->error)
+            boxcar_delivery_set_error(delivery, BOXCAR_STR("timed out"));
+    }
     job->error = delivery_take_error(delivery, &job->error_len);
     /* Told to stop for reasons that are not its own: no attempt is spent. */
-    if (verdict == BOXCAR_VERDICT_RETRY && delivery_cancel_reason(delivery) == CANCEL_STOP) {
+    if (ending.verdict == BOXCAR_VERDICT_RETRY && reason == CANCEL_STOP) {
         job->verdict = BOXCAR_VERDICT_DEFER;
         job->given_back = true;
         job->delay_ms = 0;
@@ -109,41 +100,35 @@ static void take_verdict(struct slot *slot, struct job *job, struct ending endin
 /* The handler's own transaction ends with its verdict. When it cannot be committed, the message is
  * tried again; if the commit did happen after all, that retry meets no lease and changes nothing. */
 static void end_transaction(struct slot *slot, struct ending *ending) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    bool ack = ending->verdict == BOXCAR_VERDICT_ACK;
-    bool acked = false;
-
-    if (delivery_finish(&slot->delivery, ack, &acked, &err) != BOXCAR_OK) {
-        /* An outage is not the message's fault. */
-        boxcar_delivery_set_error(&slot->delivery, boxcar_str_of(err.message));
-        ending->verdict = err.retryable ? BOXCAR_VERDICT_DEFER : BOXCAR_VERDICT_RETRY;
+    if (ending->verdict != BOXCAR_VERDICT_ACK) {
+        delivery_roll_back(&slot->delivery);
         return;
     }
-    ending->settled = acked;
-    ending->late = ack && !acked;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    if (delivery_ack(&slot->delivery, &ending->settled, &err) == BOXCAR_OK) {
+        ending->late = !ending->settled;
+        return;
+    }
+    /* An outage is not the message's fault. */
+    boxcar_delivery_set_error(&slot->delivery, boxcar_str_of(err.message));
+    ending->verdict = err.retryable ? BOXCAR_VERDICT_DEFER : BOXCAR_VERDICT_RETRY;
 }
 
 static bool is_abandoned(struct slot *slot) {
-    bool abandoned;
-
-    pthread_mutex_lock(&slot->crew->mutex);
-    abandoned = slot->abandoned;
-    pthread_mutex_unlock(&slot->crew->mutex);
-    return abandoned;
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&slot->crew->mutex);
+    return slot->abandoned;
 }
 
 /* Outside the lock: the handler itself. */
 static struct ending run_handler(struct slot *slot, const struct handler *handler) {
-    struct ending ending = {.settled = false};
-
     log_message(&slot->crew->logger, BOXCAR_LOG_INFO, "handle", slot->delivery.message, BOXCAR_NO_STR,
                 "handling");
-    ending.verdict = handler->run(handler->context, &slot->delivery);
-    ending.verdict = delivery_check_verdict(&slot->delivery, ending.verdict);
+    boxcar_verdict verdict = handler->run(handler->context, &slot->delivery);
+    struct ending ending = {.verdict = delivery_check_verdict(&slot->delivery, verdict)};
     if (!slot->delivery.in_transaction)
         return ending;
     if (is_abandoned(slot))
-        (void)delivery_finish(&slot->delivery, false, &(bool){false}, NULL);
+        delivery_roll_back(&slot->delivery);
     else
         end_transaction(slot, &ending);
     return ending;
@@ -175,7 +160,6 @@ static void give_back_unstarted(struct crew *crew, struct job *job) {
  * stops the stream (BX-062). */
 static void follow(struct crew *crew, struct job *job) {
     struct job *next = job->behind;
-
     if (!next || next->place != PLACE_BEHIND)
         return;
     if (job->verdict == BOXCAR_VERDICT_ACK && !job->late) {
@@ -191,7 +175,6 @@ static void follow(struct crew *crew, struct job *job) {
 /* Under the lock. */
 static void begin_job(struct slot *slot, struct job *job) {
     struct crew *crew = slot->crew;
-
     job->place = PLACE_RUNNING;
     slot->job = job;
     slot->started_us = clock_us();
@@ -200,14 +183,14 @@ static void begin_job(struct slot *slot, struct job *job) {
     atomic_fetch_add(&job->handler->running, 1);
     delivery_start(&slot->delivery, job->message,
                    crew->timeout_ms > 0 ? slot->started_us / 1000 + crew->timeout_ms : INT64_MAX);
-    delivery_take_stages(&slot->delivery, &job->stages, &crew->has_stages);
+    slot->delivery.stages = &job->stages;
+    slot->delivery.news = &crew->has_stages;
     load_retain(job->load); /* the handler's own */
 }
 
 /* Under the lock. What the thread does from here on concerns the job no more. */
 static void end_job(struct slot *slot) {
     struct job *job = slot->job;
-
     slot->job = NULL;
     slot->crew->running--;
     atomic_fetch_sub(&job->handler->running, 1);
@@ -218,33 +201,27 @@ static void end_job(struct slot *slot) {
 }
 
 static void unlink_slot(struct crew *crew, struct slot *slot) {
-    for (struct slot **at = &crew->slots; *at; at = &(*at)->next) {
-        if (*at == slot) {
-            *at = slot->next;
-            crew->slot_count--;
-            return;
-        }
-    }
+    struct slot **at = &crew->slots;
+    while (*at != slot)
+        at = &(*at)->next;
+    *at = slot->next;
+    crew->slot_count--;
 }
 
 /* One message after the other until there are too many threads; then this one counts no more. */
 static void work(struct slot *slot) {
     struct crew *crew = slot->crew;
-
     pthread_mutex_lock(&crew->mutex);
     while (!slot->abandoned && crew->slot_count <= crew->wanted) {
         struct job *job = job_list_pop(&crew->queue);
-        struct ending ending;
-        struct load *load;
-
         if (!job) {
             pthread_cond_wait(&crew->work, &crew->mutex);
             continue;
         }
-        load = job->load;
+        struct load *load = job->load;
         begin_job(slot, job);
         pthread_mutex_unlock(&crew->mutex);
-        ending = run_handler(slot, job->handler);
+        struct ending ending = run_handler(slot, job->handler);
         pthread_mutex_lock(&crew->mutex);
         if (!slot->abandoned) {
             take_verdict(slot, job, ending);
@@ -264,12 +241,10 @@ static void work(struct slot *slot) {
 static void *slot_main(void *argument) {
     struct slot *slot = argument;
     struct crew *crew = slot->crew;
-    bool abandoned;
-
     work(slot);
     delivery_release(&slot->delivery);
     pthread_mutex_lock(&crew->mutex);
-    abandoned = slot->abandoned;
+    bool abandoned = slot->abandoned;
     if (abandoned) {
         crew->abandoned--;
     } else {
@@ -287,45 +262,36 @@ static void *slot_main(void *argument) {
 
 /* Threads that are through are joined, so that nothing of them is left when the worker is gone. */
 static void join_ended(struct crew *crew) {
-    struct slot *ended;
-
     pthread_mutex_lock(&crew->mutex);
-    ended = crew->ended;
+    struct slot *ended = crew->ended;
     crew->ended = NULL;
     pthread_mutex_unlock(&crew->mutex);
     while (ended) {
         struct slot *slot = ended;
-
         ended = slot->next;
         pthread_join(slot->thread, NULL);
         free(slot);
     }
 }
 
-/* Under the lock. Threads take no signals: those are the program's. */
+/* Under the lock. */
 static int slot_start(struct crew *crew) {
     struct slot *slot = calloc(1, sizeof(*slot));
-    sigset_t all, before;
-    int rc;
-
     if (!slot)
         return ENOMEM;
     slot->crew = crew;
-    if (!delivery_init(&slot->delivery, crew->store_id, &crew->store)) {
-        rc = errno;
+    if (!delivery_init(&slot->delivery, crew->logger.id, &crew->store)) {
+        int error = errno;
         free(slot);
-        return rc;
+        return error;
     }
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     atomic_fetch_add(&crew->references, 1);
-    rc = pthread_create(&slot->thread, NULL, slot_main, slot);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (rc != 0) {
+    int error = thread_start(&slot->thread, slot_main, slot);
+    if (error != 0) {
         atomic_fetch_sub(&crew->references, 1);
         delivery_release(&slot->delivery);
         free(slot);
-        return rc;
+        return error;
     }
     slot->next = crew->slots;
     crew->slots = slot;
@@ -335,51 +301,38 @@ static int slot_start(struct crew *crew) {
 
 /* Under the lock. */
 static int fill_up(struct crew *crew) {
-    int rc = 0;
-
-    while (rc == 0 && crew->slot_count < crew->wanted)
-        rc = slot_start(crew);
-    return rc;
+    while (crew->slot_count < crew->wanted)
+        TRY(slot_start(crew));
+    return 0;
 }
 
 boxcar_status crew_resize(struct crew *crew, size_t concurrency, boxcar_error *err) {
-    size_t started;
-    int rc;
-
-    pthread_mutex_lock(&crew->mutex);
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&crew->mutex);
     crew->wanted = concurrency;
-    rc = fill_up(crew);
-    started = crew->slot_count;
+    int error = fill_up(crew);
     pthread_cond_broadcast(&crew->work);
-    pthread_mutex_unlock(&crew->mutex);
-    if (rc == 0)
+    if (error == 0)
         return BOXCAR_OK;
     return error_set(
         err, BOXCAR_E_UNAVAILABLE,
         "the system lets only %zu of %zu threads start (%s): raise its limits, or lower the concurrency",
-        started, concurrency, strerror(rc));
+        crew->slot_count, concurrency, strerror(error));
 }
 
 size_t crew_threads(struct crew *crew) {
-    size_t count;
-
-    pthread_mutex_lock(&crew->mutex);
-    count = crew->slot_count;
-    pthread_mutex_unlock(&crew->mutex);
-    return count;
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&crew->mutex);
+    return crew->slot_count;
 }
 
 void crew_set_timeout(struct crew *crew, int64_t timeout_ms) {
-    pthread_mutex_lock(&crew->mutex);
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&crew->mutex);
     crew->timeout_ms = timeout_ms;
-    pthread_mutex_unlock(&crew->mutex);
 }
 
 void crew_put(struct crew *crew, struct job_list *jobs) {
     int64_t now = clock_ms();
     size_t count = jobs->count;
-
-    pthread_mutex_lock(&crew->mutex);
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&crew->mutex);
     for (struct job *job = jobs->first; job; job = job->next) {
         job->queued_at_ms = now;
         job->place = PLACE_QUEUED;
@@ -393,19 +346,17 @@ void crew_put(struct crew *crew, struct job_list *jobs) {
         pthread_cond_signal(&crew->work);
     else if (count > 1)
         pthread_cond_broadcast(&crew->work);
-    pthread_mutex_unlock(&crew->mutex);
 }
 
 void crew_collect(struct crew *crew, struct job_list *ret_finished) {
-    pthread_mutex_lock(&crew->mutex);
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&crew->mutex);
     job_list_append(ret_finished, &crew->finished);
-    pthread_mutex_unlock(&crew->mutex);
 }
 
 /* Under the lock. False = a thread has it, or had it. */
 static bool take_back(struct crew *crew, struct job *job) {
     if (job->place == PLACE_QUEUED)
-        (void)job_list_remove(&crew->queue, job);
+        job_list_remove(&crew->queue, job);
     else if (job->place == PLACE_BEHIND)
         crew->behind--;
     else
@@ -422,10 +373,8 @@ static void take_back_behind(struct crew *crew, struct job *job, struct job_list
 }
 
 void crew_take_back(struct crew *crew, bool all, struct job_list *ret_jobs) {
-    struct job *job;
-
-    pthread_mutex_lock(&crew->mutex);
-    while ((job = job_list_pop(&crew->queue)) != NULL) {
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&crew->mutex);
+    for (struct job *job; (job = job_list_pop(&crew->queue)) != NULL;) {
         job->place = PLACE_NONE;
         job_list_push(ret_jobs, job);
         take_back_behind(crew, job, ret_jobs);
@@ -433,80 +382,59 @@ void crew_take_back(struct crew *crew, bool all, struct job_list *ret_jobs) {
     for (struct slot *slot = crew->slots; all && slot; slot = slot->next)
         if (slot->job)
             take_back_behind(crew, slot->job, ret_jobs);
-    pthread_mutex_unlock(&crew->mutex);
 }
 
 bool crew_take_back_one(struct crew *crew, struct job *job) {
-    bool taken;
-
-    pthread_mutex_lock(&crew->mutex);
-    taken = take_back(crew, job);
-    pthread_mutex_unlock(&crew->mutex);
-    return taken;
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&crew->mutex);
+    return take_back(crew, job);
 }
 
 void crew_take_back_behind(struct crew *crew, struct job *job, struct job_list *ret_jobs) {
     if (!job->behind)
         return;
-    pthread_mutex_lock(&crew->mutex);
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&crew->mutex);
     take_back_behind(crew, job, ret_jobs);
-    pthread_mutex_unlock(&crew->mutex);
 }
 
 /* When the thread of a cancelled handler is given up. */
 static int64_t give_up_at(const struct slot *slot) {
     int64_t cancelled = slot->cancelled_at_ms;
-
     if (slot->delivery.deadline_ms < cancelled)
         cancelled = slot->delivery.deadline_ms;
     return cancelled == INT64_MAX ? INT64_MAX : cancelled + slot->crew->abandon_ms;
 }
 
 void crew_look(struct crew *crew, struct crew_view *ret_view) {
-    struct crew_view view = {.next_check_ms = INT64_MAX, .oldest_queued_ms = INT64_MAX};
     int64_t now_us = clock_us(), elapsed_us = 0;
-
-    pthread_mutex_lock(&crew->mutex);
-    view.queued = crew->queue.count;
-    view.running = crew->running;
-    view.behind = crew->behind;
-    view.abandoned = crew->abandoned;
-    if (crew->queue.first)
-        view.oldest_queued_ms = crew->queue.first->queued_at_ms;
-    for (struct slot *slot = crew->slots; view.running > 0 && slot; slot = slot->next) {
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&crew->mutex);
+    *ret_view = (struct crew_view){.queued = crew->queue.count,
+                                   .running = crew->running,
+                                   .behind = crew->behind,
+                                   .abandoned = crew->abandoned,
+                                   .next_check_ms = INT64_MAX,
+                                   .oldest_queued_ms =
+                                       crew->queue.first ? crew->queue.first->queued_at_ms : INT64_MAX};
+    if (crew->running == 0)
+        return;
+    for (struct slot *slot = crew->slots; slot; slot = slot->next) {
         if (!slot->job)
             continue;
         elapsed_us += now_us - slot->started_us;
-        if (give_up_at(slot) < view.next_check_ms)
-            view.next_check_ms = give_up_at(slot);
+        if (give_up_at(slot) < ret_view->next_check_ms)
+            ret_view->next_check_ms = give_up_at(slot);
     }
-    pthread_mutex_unlock(&crew->mutex);
-    if (view.running > 0)
-        view.elapsed_ms = elapsed_us / 1000 / (int64_t)view.running;
-    *ret_view = view;
-}
-
-/* Under the lock. */
-static void cancel_slot(struct slot *slot, enum cancel_reason reason) {
-    if (slot->cancelled_at_ms == INT64_MAX)
-        slot->cancelled_at_ms = clock_ms();
-    delivery_cancel(&slot->delivery, reason);
+    ret_view->elapsed_ms = elapsed_us / 1000 / (int64_t)crew->running;
 }
 
 void crew_cancel(struct crew *crew, const struct job *job, enum cancel_reason reason) {
-    pthread_mutex_lock(&crew->mutex);
-    for (struct slot *slot = crew->slots; slot; slot = slot->next)
-        if (slot->job == job)
-            cancel_slot(slot, reason);
-    pthread_mutex_unlock(&crew->mutex);
-}
-
-void crew_cancel_all(struct crew *crew, enum cancel_reason reason) {
-    pthread_mutex_lock(&crew->mutex);
-    for (struct slot *slot = crew->slots; slot; slot = slot->next)
-        if (slot->job)
-            cancel_slot(slot, reason);
-    pthread_mutex_unlock(&crew->mutex);
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&crew->mutex);
+    for (struct slot *slot = crew->slots; slot; slot = slot->next) {
+        if (!slot->job || (job && slot->job != job))
+            continue;
+        if (slot->cancelled_at_ms == INT64_MAX)
+            slot->cancelled_at_ms = clock_ms();
+        delivery_cancel(&slot->delivery, reason);
+    }
 }
 
 /* Under the lock. The thread keeps its delivery and its reference to the load; the job goes on
@@ -515,7 +443,6 @@ static void abandon(struct crew *crew, struct slot *slot) {
     static const char WHY[] = "the handler did not stop when it was told to";
     struct job *job = slot->job;
     bool stopping = delivery_cancel_reason(&slot->delivery) == CANCEL_STOP;
-
     if (delivery_cancel_reason(&slot->delivery) == CANCEL_TIMEOUT)
         atomic_fetch_add(&job->handler->timed_out, 1);
     job->verdict = stopping ? BOXCAR_VERDICT_DEFER : BOXCAR_VERDICT_RETRY;
@@ -534,40 +461,31 @@ static void abandon(struct crew *crew, struct slot *slot) {
 size_t crew_supervise(struct crew *crew, bool all) {
     int64_t now = clock_ms();
     size_t count = 0;
-
     join_ended(crew);
-    pthread_mutex_lock(&crew->mutex);
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&crew->mutex);
     for (struct slot *slot = crew->slots, *next; slot; slot = next) {
         next = slot->next;
-        if (!slot->job)
+        if (!slot->job || (!all && now < give_up_at(slot)))
             continue;
-        if (all || now >= give_up_at(slot)) {
-            abandon(crew, slot);
-            count++;
-        }
+        abandon(crew, slot);
+        count++;
     }
     if (!all)
         (void)fill_up(crew); /* if no thread can be had now, a later call tries again */
-    pthread_mutex_unlock(&crew->mutex);
     return count;
 }
 
 bool crew_begin_wait(struct crew *crew) {
-    bool waits;
-
-    pthread_mutex_lock(&crew->mutex);
-    waits = crew->finished.count == 0;
-    crew->loop_waits = waits;
-    pthread_mutex_unlock(&crew->mutex);
-    return waits;
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&crew->mutex);
+    crew->loop_waits = crew->finished.count == 0;
+    return crew->loop_waits;
 }
 
 void crew_end_wait(struct crew *crew) {
-    uint64_t count;
-
     pthread_mutex_lock(&crew->mutex);
     crew->loop_waits = false;
     pthread_mutex_unlock(&crew->mutex);
+    uint64_t count;
     (void)!read(crew->wake_fd, &count, sizeof(count));
 }
 

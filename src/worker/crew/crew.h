@@ -37,18 +37,18 @@ struct crew {
     struct job_list queue;
     struct job_list finished;
     struct slot *slots;
-    struct slot *ended;         /* to be joined */
-    size_t slot_count;          /* threads that count: not the abandoned ones */
-    size_t leaving;             /* threads that end, but have not yet */
-    size_t wanted;              /* threads there should be */
-    size_t running;             /* of them in handlers */
-    size_t behind;              /* jobs held back in their streams */
-    _Atomic bool has_stages;    /* some handler has recorded a stage */
-    size_t abandoned;           /* threads given up that have not returned */
-    int64_t timeout_ms;         /* of handlers; 0 = none */
-    int64_t abandon_ms;         /* CREW_ABANDON_MS */
-    boxcar_store_options store; /* for handlers that want a transaction; texts below */
-    char *url, *schema, *store_id;
+    struct slot *ended;             /* to be joined */
+    size_t slot_count;              /* threads that count: not the abandoned ones */
+    size_t leaving;                 /* threads that end, but have not yet */
+    size_t wanted;                  /* threads there should be */
+    size_t running;                 /* of them in handlers */
+    size_t behind;                  /* jobs held back in their streams */
+    _Atomic bool has_stages;        /* some handler has recorded a stage */
+    size_t abandoned;               /* threads given up that have not returned */
+    int64_t timeout_ms;             /* of handlers; 0 = none */
+    int64_t abandon_ms;             /* CREW_ABANDON_MS */
+    boxcar_store_options store;     /* for handlers that want a transaction */
+    struct arena arena;             /* of the texts of the options, and of the logger's id */
     struct handler_table *handlers; /* kept alive as long as a thread may run one */
     struct boxcar_store logger;     /* no store: what store_log() needs to know, for any thread */
 };
@@ -88,9 +88,8 @@ struct crew_view {
 };
 void crew_look(struct crew *crew, struct crew_view *ret_view);
 
-/* Tells the handler of a job to stop, if it is still running. */
+/* Tells the handler of a job (NULL = of every job) to stop, if it is still running. */
 void crew_cancel(struct crew *crew, const struct job *job, enum cancel_reason reason);
-void crew_cancel_all(struct crew *crew, enum cancel_reason reason);
 /* Gives up on handlers that ignored their cancellation for too long: their jobs are among
  * the finished, other threads take their place. With `all`, on every one that still runs.
  * Returns how many. */

@@ -1,7 +1,6 @@
 #include "delivery.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -19,11 +18,11 @@
 
 bool delivery_init(struct boxcar_delivery *delivery, const char *store_id,
                    const boxcar_store_options *store_options) {
-    memset(delivery, 0, sizeof(*delivery));
-    delivery->store_id = store_id;
-    delivery->store_options = store_options;
-    delivery->deadline_ms = INT64_MAX;
-    delivery->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    *delivery =
+        (struct boxcar_delivery){.store_id = store_id,
+                                 .store_options = store_options,
+                                 .timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+                                 .deadline_ms = INT64_MAX};
     return delivery->timer_fd >= 0;
 }
 
@@ -41,13 +40,11 @@ void delivery_release(struct boxcar_delivery *delivery) {
 /* 0 disarms; setting a timer also takes back that it has fired. */
 static void arm(int fd, int64_t at_ms) {
     struct itimerspec when = {.it_value = {.tv_sec = at_ms / 1000, .tv_nsec = at_ms % 1000 * 1000000}};
-
     (void)timerfd_settime(fd, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
 void delivery_start(struct boxcar_delivery *delivery, const boxcar_message *message, int64_t deadline_ms) {
     bool was_armed = delivery->deadline_ms != INT64_MAX || atomic_load(&delivery->cancelled) != CANCEL_NONE;
-
     delivery->message = message;
     delivery->delay_ms = BOXCAR_BACKOFF;
     delivery->is_shortage = false;
@@ -59,21 +56,14 @@ void delivery_start(struct boxcar_delivery *delivery, const boxcar_message *mess
         arm(delivery->timer_fd, deadline_ms == INT64_MAX ? 0 : deadline_ms);
 }
 
-void delivery_take_stages(struct boxcar_delivery *delivery, _Atomic int *stages, _Atomic bool *news) {
-    delivery->stages = stages;
-    delivery->news = news;
-}
-
 void delivery_cancel(struct boxcar_delivery *delivery, enum cancel_reason reason) {
     int none = CANCEL_NONE;
-
     if (atomic_compare_exchange_strong(&delivery->cancelled, &none, (int)reason))
         arm(delivery->timer_fd, 1);
 }
 
 enum cancel_reason delivery_cancel_reason(const struct boxcar_delivery *delivery) {
     int reason = atomic_load(&delivery->cancelled);
-
     if (reason == CANCEL_NONE && delivery->deadline_ms != INT64_MAX && clock_ms() >= delivery->deadline_ms)
         return CANCEL_TIMEOUT;
     return (enum cancel_reason)reason;
@@ -81,7 +71,6 @@ enum cancel_reason delivery_cancel_reason(const struct boxcar_delivery *delivery
 
 char *delivery_take_error(struct boxcar_delivery *delivery, size_t *ret_len) {
     char *text = delivery->error;
-
     *ret_len = text ? delivery->error_len : 0;
     delivery->error = NULL;
     return text;
@@ -97,46 +86,33 @@ boxcar_verdict delivery_check_verdict(struct boxcar_delivery *delivery, boxcar_v
 
 int64_t delivery_delay_ms(const struct boxcar_delivery *delivery, boxcar_verdict verdict) {
     bool is_open = verdict == BOXCAR_VERDICT_DEFER && delivery->delay_ms == BOXCAR_BACKOFF;
-
     return is_open ? DEFER_MS_DEFAULT : delivery->delay_ms;
 }
 
-static boxcar_status ack_and_commit(struct boxcar_delivery *delivery, bool *ret_acked, boxcar_error *err) {
-    struct boxcar_store *store = delivery->store;
-    boxcar_box box = delivery->message->box;
-    boxcar_settlement ack = BOXCAR_SETTLEMENT_INIT;
-    struct request request = {.base.owner = delivery->message->owner};
-    struct result result = {.arena = ARENA_INIT};
-    boxcar_status status;
-    bool acked;
-
-    ack.work_id = delivery->message->work_id;
-    ack.epoch = delivery->message->epoch;
-    request.parts[box].settle[BOXCAR_ACK] = (boxcar_settlement_list){&ack, 1};
-    status = request_send(store, &request, &result, err);
-    acked = status == BOXCAR_OK && result.parts[box].settled[BOXCAR_ACK].count == 1;
-    if (!acked) {
-        result_release(&result);
-        (void)store->ops->transaction(store, TRANSACTION_ROLLBACK, NULL);
-        if (status == BOXCAR_OK)
-            *ret_acked = false;
-        return status;
-    }
-    result_release(&result);
-    status = store->ops->transaction(store, TRANSACTION_COMMIT, err);
-    if (status == BOXCAR_OK)
-        *ret_acked = true;
-    return status;
+void delivery_roll_back(struct boxcar_delivery *delivery) {
+    delivery->in_transaction = false;
+    (void)delivery->store->ops->transaction(delivery->store, TRANSACTION_ROLLBACK, NULL);
 }
 
-boxcar_status delivery_finish(struct boxcar_delivery *delivery, bool ack, bool *ret_acked,
-                              boxcar_error *err) {
-    delivery->in_transaction = false;
-    if (ack)
-        return ack_and_commit(delivery, ret_acked, err);
-    (void)delivery->store->ops->transaction(delivery->store, TRANSACTION_ROLLBACK, NULL);
-    *ret_acked = false;
-    return BOXCAR_OK;
+boxcar_status delivery_ack(struct boxcar_delivery *delivery, bool *ret_acked, boxcar_error *err) {
+    const boxcar_message *message = delivery->message;
+    AUTO_RESULT struct result result = {.arena = ARENA_INIT};
+    struct request request = {.base.owner = message->owner};
+    boxcar_settlement ack = BOXCAR_SETTLEMENT_INIT;
+    ack.work_id = message->work_id;
+    ack.epoch = message->epoch;
+    request.parts[message->box].settle[BOXCAR_ACK] = (boxcar_settlement_list){&ack, 1};
+    boxcar_status status = request_send(delivery->store, &request, &result, err);
+    bool acked = status == BOXCAR_OK && result.parts[message->box].settled[BOXCAR_ACK].count == 1;
+    if (acked) {
+        delivery->in_transaction = false;
+        status = delivery->store->ops->transaction(delivery->store, TRANSACTION_COMMIT, err);
+    } else {
+        delivery_roll_back(delivery);
+    }
+    if (status == BOXCAR_OK)
+        *ret_acked = acked;
+    return status;
 }
 
 const boxcar_message *boxcar_delivery_message(const boxcar_delivery *delivery) { return delivery->message; }
@@ -149,13 +125,12 @@ int boxcar_delivery_cancel_fd(const boxcar_delivery *delivery) { return delivery
 
 /* Programs like to repeat their input when they fail. */
 void boxcar_delivery_set_error(boxcar_delivery *delivery, boxcar_str text) {
-    AUTO_BUF struct buf open = BUF_INIT;
-    struct buf clean = BUF_INIT;
-
     free(delivery->error);
     delivery->error = NULL;
     if (!text.data)
         return;
+    AUTO_BUF struct buf open = BUF_INIT;
+    struct buf clean = BUF_INIT;
     if (delivery->message)
         redact_payload(&open, text, delivery->message->payload);
     if (open.failed ||
@@ -170,31 +145,26 @@ void boxcar_delivery_set_delay_ms(boxcar_delivery *delivery, int64_t delay_ms) {
 }
 
 boxcar_status boxcar_delivery_record_stages(boxcar_delivery *delivery, int stages, boxcar_error *err) {
-    boxcar_status status = limits_check_stages(stages, err);
-
     if (!delivery)
         return error_invalid(err, "delivery", "delivery is NULL");
-    if (status != BOXCAR_OK || !delivery->stages)
-        return status;
+    TRY(limits_check_stages(stages, err));
+    if (!delivery->stages)
+        return BOXCAR_OK;
     atomic_fetch_or(delivery->stages, stages);
     atomic_store(delivery->news, true);
     return BOXCAR_OK;
 }
 
 boxcar_status boxcar_delivery_begin(boxcar_delivery *delivery, boxcar_store **ret_store, boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
-
     if (!delivery || !ret_store)
         return error_invalid(err, delivery ? "ret_store" : "delivery", "%s is NULL",
                              delivery ? "ret_store" : "delivery");
     if (!delivery->store_options)
         return error_set(err, BOXCAR_E_UNSUPPORTED, "only a worker has transactions for its handlers");
     if (!delivery->store)
-        status = store_open(delivery->store_options, &delivery->store, err);
-    if (status == BOXCAR_OK && !delivery->in_transaction)
-        status = delivery->store->ops->transaction(delivery->store, TRANSACTION_BEGIN, err);
-    if (status != BOXCAR_OK)
-        return status;
+        TRY(store_open(delivery->store_options, &delivery->store, err));
+    if (!delivery->in_transaction)
+        TRY(delivery->store->ops->transaction(delivery->store, TRANSACTION_BEGIN, err));
     delivery->in_transaction = true;
     *ret_store = delivery->store;
     return BOXCAR_OK;

@@ -37,8 +37,6 @@ void delivery_release(struct boxcar_delivery *delivery);
 
 /* Makes it ready for a message. */
 void delivery_start(struct boxcar_delivery *delivery, const boxcar_message *message, int64_t deadline_ms);
-/* Where stages are noted, for as long as the handler runs. */
-void delivery_take_stages(struct boxcar_delivery *delivery, _Atomic int *stages, _Atomic bool *news);
 /* Tells the handler to stop; the first reason stays. Any thread. */
 void delivery_cancel(struct boxcar_delivery *delivery, enum cancel_reason reason);
 /* Why it was cancelled; a passed deadline is CANCEL_TIMEOUT. */
@@ -50,9 +48,9 @@ int64_t delivery_delay_ms(const struct boxcar_delivery *delivery, boxcar_verdict
 /* Takes the error text that the handler has set. The text is the caller's from now on. */
 char *delivery_take_error(struct boxcar_delivery *delivery, size_t *ret_len);
 
-/* Ends the handler's transaction: with `ack` settles the message in it and commits. *ret_acked is
- * false when the lease was lost. An error means that nothing took effect, or (outcome_unknown)
- * that nobody can tell. */
-boxcar_status delivery_finish(struct boxcar_delivery *delivery, bool ack, bool *ret_acked, boxcar_error *err);
+/* Ends the handler's transaction: settles the message in it and commits. *ret_acked is false when the lease
+ * was lost. An error means that nothing took effect, or (outcome_unknown) that nobody can tell. */
+boxcar_status delivery_ack(struct boxcar_delivery *delivery, bool *ret_acked, boxcar_error *err);
+void delivery_roll_back(struct boxcar_delivery *delivery);
 
 #endif

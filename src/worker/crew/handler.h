@@ -20,8 +20,7 @@ enum outcome {
 
 struct handler {
     boxcar_box box;
-    char *topic; /* the pattern, NUL-terminated */
-    size_t topic_len;
+    boxcar_str topic;      /* the pattern */
     boxcar_handler_fn run; /* NULL = discard */
     void *context;
     void (*release)(void *context); /* NULL = the context is the program's */
@@ -34,21 +33,22 @@ struct handler {
     _Atomic int64_t buckets[BOXCAR_HANDLER_BUCKETS];
 };
 
+struct handler_pattern {
+    boxcar_str topic;
+    struct handler *handler;
+};
+
 /* Counted: a thread that was given up may still be in a handler when the worker is gone. */
 struct handler_table {
     _Atomic int references;
-    struct handler **items; /* as registered; each allocated on its own: jobs point at them */
+    struct arena arena;     /* of the handlers: jobs point at them */
+    struct handler **items; /* as registered */
     size_t count;
     struct {
-        struct handler **items;
-        boxcar_str *patterns; /* the same order; what claims ask for */
+        struct handler_pattern *items; /* the same order */
         size_t count;
     } boxes[BOXES];
 };
-
-static inline boxcar_str handler_topic(const struct handler *handler) {
-    return (boxcar_str){handler->topic, handler->topic_len};
-}
 
 /* Takes `context` over (with `release`) also when it fails. BOXCAR_E_CONFLICT: the pattern has a
  * handler already. */

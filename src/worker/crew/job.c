@@ -1,17 +1,12 @@
 #include "job.h"
 
 #include <stdlib.h>
-
-static size_t count_claimed(const struct result *result) {
-    return result->parts[BOXCAR_OUTBOX].claimed_count + result->parts[BOXCAR_INBOX].claimed_count;
-}
+#include <string.h>
 
 struct load *load_new(struct result *result) {
-    size_t count = count_claimed(result);
+    size_t count = result->parts[BOXCAR_OUTBOX].claimed_count + result->parts[BOXCAR_INBOX].claimed_count;
     struct load *load = calloc(1, sizeof(*load));
-    struct job *jobs = calloc(count ? count : 1, sizeof(*jobs));
-    struct job *job = jobs;
-
+    struct job *jobs = calloc(count ? count : 1, sizeof(*jobs)), *job = jobs;
     if (!load || !jobs) {
         free(load);
         free(jobs);
@@ -40,56 +35,51 @@ void load_release(struct load *load) {
     free(load);
 }
 
+int stream_compare(const boxcar_message *a, const boxcar_message *b) {
+    size_t shorter = a->stream.len < b->stream.len ? a->stream.len : b->stream.len;
+    int order = (a->box > b->box) - (a->box < b->box);
+    if (order == 0 && shorter > 0)
+        order = memcmp(a->stream.data, b->stream.data, shorter);
+    return order != 0 ? order : (a->stream.len > b->stream.len) - (a->stream.len < b->stream.len);
+}
+
+int stream_compare_places(const boxcar_message *a, const boxcar_message *b) {
+    int order = stream_compare(a, b);
+    return order != 0 ? order : (a->work_id.value > b->work_id.value) - (a->work_id.value < b->work_id.value);
+}
+
 void job_list_push(struct job_list *list, struct job *job) {
     job->next = NULL;
-    if (list->last)
-        list->last->next = job;
-    else
-        list->first = job;
+    *(list->last ? &list->last->next : &list->first) = job;
     list->last = job;
     list->count++;
 }
 
 struct job *job_list_pop(struct job_list *list) {
     struct job *job = list->first;
-
-    if (!job)
-        return NULL;
-    list->first = job->next;
-    if (!list->first)
-        list->last = NULL;
-    list->count--;
-    job->next = NULL;
+    if (job)
+        job_list_remove(list, job);
     return job;
 }
 
 void job_list_append(struct job_list *list, struct job_list *from) {
     if (!from->first)
         return;
-    if (list->last)
-        list->last->next = from->first;
-    else
-        list->first = from->first;
+    *(list->last ? &list->last->next : &list->first) = from->first;
     list->last = from->last;
     list->count += from->count;
     *from = (struct job_list){0};
 }
 
-bool job_list_remove(struct job_list *list, struct job *job) {
-    struct job *previous = NULL;
-
-    for (struct job *at = list->first; at; previous = at, at = at->next) {
-        if (at != job)
-            continue;
-        if (previous)
-            previous->next = job->next;
-        else
-            list->first = job->next;
-        if (list->last == job)
-            list->last = previous;
-        list->count--;
-        job->next = NULL;
-        return true;
-    }
-    return false;
+void job_list_remove(struct job_list *list, struct job *job) {
+    struct job **at = &list->first, *previous = NULL;
+    for (; *at && *at != job; at = &previous->next)
+        previous = *at;
+    if (!*at)
+        return;
+    *at = job->next;
+    if (list->last == job)
+        list->last = previous;
+    list->count--;
+    job->next = NULL;
 }

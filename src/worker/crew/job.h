@@ -67,10 +67,14 @@ struct load *load_new(struct result *result);
 void load_retain(struct load *load);
 void load_release(struct load *load);
 
+/* The order of streams, and of messages in them: by box, stream and work id. */
+int stream_compare(const boxcar_message *a, const boxcar_message *b); /* 0 = the same stream */
+int stream_compare_places(const boxcar_message *a, const boxcar_message *b);
+
 void job_list_push(struct job_list *list, struct job *job);
 struct job *job_list_pop(struct job_list *list); /* NULL = empty */
 /* Appends everything in `from`, which is empty afterwards. */
 void job_list_append(struct job_list *list, struct job_list *from);
-bool job_list_remove(struct job_list *list, struct job *job);
+void job_list_remove(struct job_list *list, struct job *job);
 
 #endif

@@ -12,6 +12,7 @@
 #include <sys/random.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 
 #define WHOLE_MIN 4 /* shorter payloads are ordinary words */
 
@@ -23,12 +24,17 @@ struct hasher {
     uint64_t leaver; /* the base to the power of REDACT_STRETCH - 1: what the byte that leaves has grown to */
 };
 
-/* Entries are places in the text, one for each different stretch. */
+/* A place in the text; the first one of each different stretch is an entry. */
+struct place {
+    uint64_t hash;
+    uint32_t next; /* 1 + place of the next entry in the slot; 0 = none */
+    uint32_t twin; /* 1 + place of the next equal stretch; 0 = none */
+};
+
 struct places {
     struct hasher hasher;
-    uint32_t *heads, *next; /* 1 + place of the next entry in the slot; 0 = none */
-    uint32_t *twins;        /* 1 + place of the next equal stretch; 0 = none */
-    uint64_t *hashes;
+    uint32_t *heads; /* of slots: 1 + place of the first entry; 0 = none */
+    struct place *items;
     bool *hidden;
     size_t mask;
     size_t compared;
@@ -37,7 +43,6 @@ struct places {
 static uint64_t multiply(uint64_t a, uint64_t b) {
     unsigned __int128 product = (unsigned __int128)a * b;
     uint64_t sum = (uint64_t)(product & PRIME) + (uint64_t)(product >> 61);
-
     return sum >= PRIME ? sum - PRIME : sum;
 }
 
@@ -46,7 +51,6 @@ static uint64_t add(uint64_t a, uint64_t b) { return a + b >= PRIME ? a + b - PR
 /* Not a small base: then short stretches would not spread. */
 static struct hasher hasher_make(uint64_t seed) {
     struct hasher hasher = {.base = (seed | UINT64_C(1) << 60) % PRIME, .leaver = 1};
-
     for (int i = 1; i < REDACT_STRETCH; i++)
         hasher.leaver = multiply(hasher.leaver, hasher.base);
     return hasher;
@@ -54,17 +58,17 @@ static struct hasher hasher_make(uint64_t seed) {
 
 static uint64_t hash_first(const struct hasher *hasher, const char *bytes) {
     uint64_t hash = 0;
-
     for (int i = 0; i < REDACT_STRETCH; i++)
         hash = add(multiply(hash, hasher->base), (unsigned char)bytes[i]);
     return hash;
 }
 
-/* One byte on: `bytes` is where the stretch was. */
-static uint64_t hash_next(const struct hasher *hasher, uint64_t hash, const char *bytes) {
-    uint64_t left = multiply(hasher->leaver, (unsigned char)bytes[0]);
-
-    return add(multiply(add(hash, PRIME - left), hasher->base), (unsigned char)bytes[REDACT_STRETCH]);
+/* Of the i-th stretch; `hash` is that of the one before. */
+static uint64_t hash_at(const struct hasher *hasher, const char *bytes, size_t i, uint64_t hash) {
+    if (i == 0)
+        return hash_first(hasher, bytes);
+    uint64_t left = multiply(hasher->leaver, (unsigned char)bytes[i - 1]);
+    return add(multiply(add(hash, PRIME - left), hasher->base), (unsigned char)bytes[i - 1 + REDACT_STRETCH]);
 }
 
 static size_t slot_of(const struct places *places, uint64_t hash) {
@@ -74,79 +78,67 @@ static size_t slot_of(const struct places *places, uint64_t hash) {
 /* The entry of an equal stretch; 0 = none. */
 static uint32_t find(struct places *places, boxcar_str text, const char *stretch, uint64_t hash) {
     uint32_t entry = places->heads[slot_of(places, hash)];
-
-    for (; entry; entry = places->next[entry - 1]) {
+    for (; entry; entry = places->items[entry - 1].next) {
         places->compared++;
-        if (places->hashes[entry - 1] == hash && memcmp(text.data + entry - 1, stretch, REDACT_STRETCH) == 0)
+        if (places->items[entry - 1].hash == hash &&
+            memcmp(text.data + entry - 1, stretch, REDACT_STRETCH) == 0)
             return entry;
     }
     return 0;
 }
 
-static void place_add(struct places *places, boxcar_str text, size_t place, uint64_t hash) {
-    size_t slot = slot_of(places, hash);
-    uint32_t entry = find(places, text, text.data + place, hash);
-
+static void place_add(struct places *places, boxcar_str text, size_t i, uint64_t hash) {
+    struct place *place = &places->items[i];
+    uint32_t entry = find(places, text, text.data + i, hash);
     if (entry) {
-        places->twins[place] = places->twins[entry - 1];
-        places->twins[entry - 1] = (uint32_t)place + 1;
+        place->twin = places->items[entry - 1].twin;
+        places->items[entry - 1].twin = (uint32_t)i + 1;
         return;
     }
-    places->hashes[place] = hash;
-    places->next[place] = places->heads[slot];
-    places->heads[slot] = (uint32_t)place + 1;
+    uint32_t *head = &places->heads[slot_of(places, hash)];
+    place->hash = hash;
+    place->next = *head;
+    *head = (uint32_t)i + 1;
 }
 
 static bool places_make(struct places *places, boxcar_str text) {
     size_t size = 64;
-    uint64_t hash = hash_first(&places->hasher, text.data);
-
     while (size < text.len)
         size *= 2;
     places->mask = size - 1;
     places->heads = calloc(size, sizeof(*places->heads));
-    places->next = calloc(text.len, sizeof(*places->next));
-    places->twins = calloc(text.len, sizeof(*places->twins));
-    places->hashes = calloc(text.len, sizeof(*places->hashes));
+    places->items = calloc(text.len, sizeof(*places->items));
     places->hidden = calloc(text.len, sizeof(*places->hidden));
-    if (!places->heads || !places->next || !places->twins || !places->hashes || !places->hidden)
+    if (!places->heads || !places->items || !places->hidden)
         return false;
+    uint64_t hash = 0;
     for (size_t i = 0; i + REDACT_STRETCH <= text.len; i++) {
+        hash = hash_at(&places->hasher, text.data, i, hash);
         place_add(places, text, i, hash);
-        if (i + REDACT_STRETCH < text.len)
-            hash = hash_next(&places->hasher, hash, text.data + i);
     }
     return true;
 }
 
 static void places_release(struct places *places) {
     free(places->heads);
-    free(places->next);
-    free(places->twins);
-    free(places->hashes);
+    free(places->items);
     free(places->hidden);
 }
 
 /* All places of the stretch. The list of twins is used up: what is hidden need not be hidden again. */
 static void redact_where_equal(struct places *places, boxcar_str text, const char *stretch, uint64_t hash) {
-    uint32_t entry = find(places, text, stretch, hash);
-
-    while (entry) {
-        uint32_t twin = places->twins[entry - 1];
-
+    for (uint32_t entry = find(places, text, stretch, hash), twin; entry; entry = twin) {
+        twin = places->items[entry - 1].twin;
+        places->items[entry - 1].twin = 0;
         memset(places->hidden + entry - 1, true, REDACT_STRETCH);
-        places->twins[entry - 1] = 0;
-        entry = twin;
     }
 }
 
 static void look_for(struct places *places, boxcar_str text, boxcar_str payload) {
-    uint64_t hash = hash_first(&places->hasher, payload.data);
-
+    uint64_t hash = 0;
     for (size_t i = 0; i + REDACT_STRETCH <= payload.len; i++) {
+        hash = hash_at(&places->hasher, payload.data, i, hash);
         redact_where_equal(places, text, payload.data + i, hash);
-        if (i + REDACT_STRETCH < payload.len)
-            hash = hash_next(&places->hasher, hash, payload.data + i);
     }
 }
 
@@ -173,13 +165,11 @@ static boxcar_str trim(boxcar_str text) {
 }
 
 static void redact_whole(struct buf *into, boxcar_str text, boxcar_str payload) {
-    const char *hit;
-
     payload = trim(payload);
+    const char *hit;
     while (payload.len >= WHOLE_MIN &&
            (hit = memmem(text.data, text.len, payload.data, payload.len)) != NULL) {
         size_t before = (size_t)(hit - text.data);
-
         buf_append(into, text.data, before);
         buf_append_text(into, "[payload]");
         text = (boxcar_str){hit + payload.len, text.len - before - payload.len};
@@ -188,19 +178,17 @@ static void redact_whole(struct buf *into, boxcar_str text, boxcar_str payload) 
 }
 
 size_t redact_payload_seeded(struct buf *into, boxcar_str text, boxcar_str payload, uint64_t seed) {
-    struct places places = {.hasher = hasher_make(seed)};
-
     if (payload.len < REDACT_STRETCH || text.len < REDACT_STRETCH || text.len > UINT32_MAX - 1) {
         redact_whole(into, text, payload);
         return 0;
     }
+    CLEANUP(places_release) struct places places = {.hasher = hasher_make(seed)};
     if (places_make(&places, text)) {
         look_for(&places, text, payload);
         append_rest(into, text, places.hidden);
     } else {
         into->failed = true;
     }
-    places_release(&places);
     return places.compared;
 }
 
@@ -214,7 +202,6 @@ static void make_seed(void) {
 
 void redact_payload(struct buf *into, boxcar_str text, boxcar_str payload) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-
     pthread_once(&once, make_seed);
     (void)redact_payload_seeded(into, text, payload, SEED);
 }

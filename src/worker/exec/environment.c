@@ -1,4 +1,4 @@
-#include "environment.h"
+#include "exec.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,16 +13,14 @@ static const char *const INHERITED[] = {
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static bool is_inherited(const char *variable) {
-    for (size_t i = 0; i < COUNT_OF(INHERITED); i++) {
+    for (size_t i = 0; i < COUNT_OF(INHERITED); i++)
         if (strncmp(variable, INHERITED[i], strlen(INHERITED[i])) == 0)
             return true;
-    }
     return false;
 }
 
 static size_t count_variables(char *const *environment) {
     size_t count = 0;
-
     while (environment && environment[count])
         count++;
     return count;
@@ -31,10 +29,8 @@ static size_t count_variables(char *const *environment) {
 char **exec_environment_inherit(struct arena *arena, char *const *environment) {
     size_t count = count_variables(environment), kept = 0;
     char **result = arena_alloc_array(arena, count + 1, sizeof(*result));
-
     for (size_t i = 0; result && i < count; i++) {
         boxcar_str copy;
-
         if (!is_inherited(environment[i]))
             continue;
         if (!arena_copy_str(arena, boxcar_str_of(environment[i]), &copy))
@@ -70,19 +66,17 @@ static boxcar_str text_if(bool present, const char *text) {
     return present ? boxcar_str_of(text) : BOXCAR_NO_STR;
 }
 
-static bool append(struct arena *arena, const struct variable *variable, char **ret_text) {
+/* NULL = out of memory. */
+static char *write_variable(struct arena *arena, const struct variable *variable) {
     size_t name_len = strlen(variable->name);
     char *text = arena_alloc_text(arena, name_len + 1 + variable->value.len);
-
     if (!text)
-        return false;
+        return NULL;
     memcpy(text, variable->name, name_len);
     text[name_len] = '=';
     if (variable->value.len > 0)
         memcpy(text + name_len + 1, variable->value.data, variable->value.len);
-    text[name_len + 1 + variable->value.len] = '\0';
-    *ret_text = text;
-    return true;
+    return text; /* the arena's memory is zeroed */
 }
 
 /* The inherited ones are lent, not copied. */
@@ -90,13 +84,15 @@ static char **assemble(struct arena *arena, char *const *inherited, const struct
                        size_t variable_count) {
     size_t count = count_variables(inherited);
     char **result = arena_alloc_array(arena, count + variable_count + 1, sizeof(*result));
-
     if (!result)
         return NULL;
     for (size_t i = 0; i < count; i++)
         result[i] = inherited[i];
     for (size_t i = 0; i < variable_count; i++) {
-        if (!str_is_absent(variables[i].value) && !append(arena, &variables[i], &result[count++]))
+        if (str_is_absent(variables[i].value))
+            continue;
+        result[count] = write_variable(arena, &variables[i]);
+        if (!result[count++])
             return NULL;
     }
     return result;
@@ -105,7 +101,6 @@ static char **assemble(struct arena *arena, char *const *inherited, const struct
 char **exec_environment_build(struct arena *arena, char *const *inherited, const boxcar_message *message,
                               const char *store_id, const char *run_id) {
     struct texts texts;
-
     write_texts(message, &texts);
     const struct variable variables[] = {
         {"BOXCAR_MESSAGE_ID", text_if(!boxcar_uuid_is_none(message->message_id.uuid), texts.message_id)},

@@ -1,6 +1,6 @@
-/* The parts: exec_words splits the command, exec_find looks in PATH, exec_environment makes the program's
- * environment, exec_child starts it, exec_watch watches it, exec_family finds all processes that it has
- * started, exec_tail keeps the end of its standard error. */
+/* The parts: words.c splits the command, find.c looks in PATH, environment.c makes the program's environment,
+ * child.c starts it, watch.c watches it, family.c finds all processes that it has started, tail.c keeps the
+ * end of its standard error. */
 #include "exec.h"
 
 #include <errno.h>
@@ -12,11 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/uuid.h"
-#include "environment.h"
-#include "find.h"
-#include "watch.h"
-#include "words.h"
-#include "worker/crew/delivery.h"
+#include "child.h"
 
 /* sysexits.h: the data is wrong and will stay so. */
 #define EXIT_FAIL 65
@@ -31,10 +27,7 @@ struct exec_command {
 };
 
 static boxcar_status prepare(struct exec_command *command, boxcar_str text, boxcar_error *err) {
-    boxcar_status status = exec_words_split(&command->arena, text, &command->words, err);
-
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(exec_words_split(&command->arena, text, &command->words, err));
     command->inherited = exec_environment_inherit(&command->arena, environ);
     if (!command->inherited)
         return error_no_memory(err);
@@ -44,7 +37,6 @@ static boxcar_status prepare(struct exec_command *command, boxcar_str text, boxc
 boxcar_status exec_command_new(boxcar_str command, struct exec_command **ret_command, boxcar_error *err) {
     struct exec_command *made = calloc(1, sizeof(*made));
     boxcar_status status = made ? prepare(made, command, err) : error_no_memory(err);
-
     if (status == BOXCAR_OK)
         *ret_command = made;
     else
@@ -64,16 +56,10 @@ static void set_error(struct boxcar_delivery *delivery, const struct buf *text) 
                                                      : (boxcar_str){text->data, text->len});
 }
 
-/* The machine has too little of something just now: no fault of the message's. */
-static bool is_shortage(int error) {
-    return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
-}
-
 /* Headers and metadata are the only large parts of a message that go into the environment, and they will not
  * shrink. */
 static boxcar_verdict tell_start_failed(struct boxcar_delivery *delivery, const char *path, int error) {
     AUTO_BUF struct buf text = BUF_INIT;
-
     if (error == E2BIG)
         buf_append_format(&text,
                           "cannot start %s: the headers (%zu bytes) or the metadata (%zu bytes) are too "
@@ -84,7 +70,8 @@ static boxcar_verdict tell_start_failed(struct boxcar_delivery *delivery, const 
     if (error == ENOEXEC)
         buf_append_text(&text, " (a script needs a first line such as #!/bin/sh)");
     set_error(delivery, &text);
-    delivery->is_shortage = is_shortage(error);
+    /* The machine has too little of something just now: no fault of the message's. */
+    delivery->is_shortage = error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
     if (delivery->is_shortage)
         return BOXCAR_VERDICT_DEFER;
     return error == E2BIG ? BOXCAR_VERDICT_FAIL : BOXCAR_VERDICT_RETRY;
@@ -127,10 +114,10 @@ static void append_status(struct buf *text, const struct exec_end *end) {
 }
 
 /* Sets the error text: why the program was stopped, and its output; if there is neither, how it ended. */
-static void tell_end(struct boxcar_delivery *delivery, const struct exec_end *end, struct exec_tail *tail) {
+static void tell_end(struct boxcar_delivery *delivery, const struct exec_end *end,
+                     const struct exec_tail *tail) {
     AUTO_BUF struct buf text = BUF_INIT;
     AUTO_BUF struct buf output = BUF_INIT;
-
     append_cancellation(&text, end);
     exec_tail_append_to(tail, BOXCAR_ERROR_TEXT_MAX - (text.len > 0 ? text.len + 2 : 0), &output);
     if (text.len > 0 && output.len > 0)
@@ -166,18 +153,16 @@ static const char *mark_of(char *const *environment) {
 static boxcar_verdict run(const struct exec_command *command, char *const *environment,
                           struct boxcar_delivery *delivery) {
     struct exec_child child;
-    struct exec_tail tail;
-    struct exec_end end;
-    boxcar_verdict verdict;
     int error =
         exec_child_start(command->path, command->words, environment, delivery->message->payload, &child);
-
     if (error != 0)
         return tell_start_failed(delivery, command->path, error);
+    struct exec_tail tail;
     tail.len = 0; /* the rest is room */
     tail.cut = false;
+    struct exec_end end;
     exec_watch(&child, mark_of(environment), delivery, &tail, &end);
-    verdict = verdict_of(&end);
+    boxcar_verdict verdict = verdict_of(&end);
     if (verdict != BOXCAR_VERDICT_ACK)
         tell_end(delivery, &end, &tail);
     return verdict;
@@ -186,7 +171,6 @@ static boxcar_verdict run(const struct exec_command *command, char *const *envir
 /* NULL = there is no randomness; then processes that lost their parent are not found. */
 static const char *make_run_id(char ret_text[BOXCAR_UUID_TEXT_SIZE]) {
     uint8_t id[1][16];
-
     if (!uuid_new_v7(id, 1))
         return NULL;
     uuid_format(id[0], ret_text);
@@ -194,17 +178,15 @@ static const char *make_run_id(char ret_text[BOXCAR_UUID_TEXT_SIZE]) {
 }
 
 boxcar_verdict exec_run(void *command, boxcar_delivery *delivery) {
-    const struct exec_command *program = command;
-    AUTO_ARENA struct arena arena = ARENA_INIT;
-    char run_id[BOXCAR_UUID_TEXT_SIZE];
-    char **environment;
-
     if (boxcar_delivery_is_cancelled(delivery)) {
         boxcar_delivery_set_error(delivery, BOXCAR_STR("not started: told to stop before it began"));
         return BOXCAR_VERDICT_RETRY;
     }
-    environment = exec_environment_build(&arena, program->inherited, delivery->message, delivery->store_id,
-                                         make_run_id(run_id));
+    const struct exec_command *program = command;
+    AUTO_ARENA struct arena arena = ARENA_INIT;
+    char run_id[BOXCAR_UUID_TEXT_SIZE];
+    char **environment = exec_environment_build(&arena, program->inherited, delivery->message,
+                                                delivery->store_id, make_run_id(run_id));
     if (!environment) {
         boxcar_delivery_set_error(delivery, BOXCAR_STR("not started: out of memory"));
         return BOXCAR_VERDICT_RETRY;

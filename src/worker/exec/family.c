@@ -37,7 +37,6 @@ struct process_list {
 
 static rlim_t number_of(const char *mark) {
     uint64_t hash = UINT64_C(14695981039346656037);
-
     for (; *mark; mark++)
         hash = (hash ^ (unsigned char)*mark) * UINT64_C(1099511628211);
     return (rlim_t)(LIMIT_FIRST | hash >> 2);
@@ -45,14 +44,12 @@ static rlim_t number_of(const char *mark) {
 
 static bool has_number(pid_t pid, rlim_t number) {
     struct rlimit limit;
-
     return prlimit(pid, RLIMIT_RTTIME, NULL, &limit) == 0 && limit.rlim_cur == number;
 }
 
 /* Where a limit is set already it is kept: there is no number then. */
 static rlim_t give_number(pid_t pid, const char *mark) {
     struct rlimit limit;
-
     if (!mark || prlimit(pid, RLIMIT_RTTIME, NULL, &limit) < 0 || limit.rlim_cur != RLIM_INFINITY)
         return 0;
     limit.rlim_cur = number_of(mark);
@@ -69,37 +66,39 @@ void exec_family_release(struct exec_family *family) {
     family->count = family->capacity = 0;
 }
 
-/* The array with room for one more; NULL = out of memory, and it is as it was. */
-static void *make_room(void *array, size_t count, size_t *capacity, size_t size) {
+/* Room for one more in an array; false = out of memory. */
+static bool make_room(void *array_pointer, size_t count, size_t *capacity, size_t size) {
     size_t more = *capacity ? *capacity * 2 : 64;
-    void *larger = count < *capacity ? array : realloc(array, more * size);
-
-    if (larger && count >= *capacity)
-        *capacity = more;
-    return larger;
+    if (count < *capacity)
+        return true;
+    if (!memory_resize(array_pointer, more, size))
+        return false;
+    *capacity = more;
+    return true;
 }
 
 /* ---- /proc ---- */
 
+static int open_proc(pid_t pid, const char *name) {
+    char path[48];
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
 /* The name in parentheses may contain anything, parentheses too. False = the process has ended. */
 static bool read_process(pid_t pid, struct process *ret_process) {
-    char path[48], text[1024];
-    struct process process = {.pid = pid};
-    const char *after_name;
-    char state;
-    ssize_t len;
-    int fd;
-
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open_proc(pid, "stat");
     if (fd < 0)
         return false;
-    len = read(fd, text, sizeof(text) - 1);
+    char text[1024];
+    ssize_t len = read(fd, text, sizeof(text) - 1);
     close(fd);
     if (len <= 0)
         return false;
     text[len] = '\0';
-    after_name = strrchr(text, ')');
+    const char *after_name = strrchr(text, ')');
+    struct process process = {.pid = pid};
+    char state;
     if (!after_name ||
         sscanf(after_name + 1,
                " %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &state,
@@ -113,17 +112,13 @@ static bool read_process(pid_t pid, struct process *ret_process) {
 static void read_processes(struct process_list *list, unsigned long long since) {
     DIR *folder = opendir("/proc");
     struct dirent *entry;
-
     while (folder && (entry = readdir(folder))) {
-        struct process process, *room;
-
+        struct process process;
         if (!isdigit((unsigned char)entry->d_name[0]) ||
             !read_process((pid_t)atol(entry->d_name), &process) || process.started < since)
             continue;
-        room = make_room(list->all, list->count, &list->capacity, sizeof(*room));
-        if (!room)
+        if (!make_room(&list->all, list->count, &list->capacity, sizeof(*list->all)))
             break;
-        list->all = room;
         list->all[list->count++] = process;
     }
     if (folder)
@@ -132,15 +127,12 @@ static void read_processes(struct process_list *list, unsigned long long since) 
 
 /* The whole environment that a process began with; false when it is not ours to read. */
 static bool read_environment(pid_t pid, struct buf *environment) {
-    char path[48], piece[4096];
-    ssize_t len = 0;
-    int fd;
-
-    snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open_proc(pid, "environ");
     if (fd < 0)
         return false;
     buf_append_char(environment, '\0'); /* so that each variable has a NUL before it */
+    char piece[4096];
+    ssize_t len;
     while ((len = read(fd, piece, sizeof(piece))) > 0)
         buf_append(environment, piece, (size_t)len);
     close(fd);
@@ -149,36 +141,27 @@ static bool read_environment(pid_t pid, struct buf *environment) {
 
 static bool has_mark(pid_t pid, const char *mark) {
     AUTO_BUF struct buf environment = BUF_INIT;
-    size_t len = strlen(mark) + 2;
-    char *variable = malloc(len);
-    bool found = false;
-
-    if (!variable)
-        return false;
-    variable[0] = '\0';
-    memcpy(variable + 1, mark, len - 1);
-    if (read_environment(pid, &environment))
-        found = memmem(environment.data, environment.len, variable, len) != NULL;
-    free(variable);
-    return found;
+    AUTO_BUF struct buf variable = BUF_INIT;
+    buf_append_char(&variable, '\0');
+    buf_append(&variable, mark, strlen(mark) + 1);
+    return !variable.failed && read_environment(pid, &environment) &&
+           memmem(environment.data, environment.len, variable.data, variable.len) != NULL;
 }
 
 /* ---- the members of the family ---- */
 
 static struct exec_relative *find_member(const struct exec_family *family, const struct process *process) {
-    for (size_t i = 0; i < family->count; i++) {
+    for (size_t i = 0; i < family->count; i++)
         if (family->members[i].pid == process->pid && family->members[i].started == process->started)
             return &family->members[i];
-    }
     return NULL;
 }
 
 /* Not of one that has ended: its id may be another's by now. */
 static bool is_member_id(const struct exec_family *family, pid_t pid) {
-    for (size_t i = 0; i < family->count; i++) {
+    for (size_t i = 0; i < family->count; i++)
         if (family->members[i].is_alive && family->members[i].pid == pid)
             return true;
-    }
     return false;
 }
 
@@ -188,7 +171,6 @@ static void recognize(struct exec_family *family, struct process_list *list) {
         family->members[i].is_alive = false;
     for (size_t i = 0; i < list->count; i++) {
         struct exec_relative *member = find_member(family, &list->all[i]);
-
         if (member)
             member->is_alive = true;
         list->all[i].is_member = member || list->all[i].pid == getpid();
@@ -202,57 +184,47 @@ static bool is_related(const struct exec_family *family, const struct process *p
            is_member_id(family, process->session);
 }
 
-static bool add_member(struct exec_family *family, struct process *process) {
-    struct exec_relative *room = make_room(family->members, family->count, &family->capacity, sizeof(*room));
+static bool is_marked(const struct exec_family *family, const struct process *process) {
+    return (family->limit != 0 && has_number(process->pid, family->limit)) ||
+           has_mark(process->pid, family->mark);
+}
 
-    if (!room)
-        return false;
-    family->members = room;
-    family->members[family->count++] =
-        (struct exec_relative){.pid = process->pid, .started = process->started, .is_alive = true};
-    process->is_member = true;
-    return true;
+/* Makes members of those that it holds for. Returns whether there are any. */
+static bool add_members(struct exec_family *family, struct process_list *list,
+                        bool (*belongs)(const struct exec_family *family, const struct process *process)) {
+    size_t before = family->count;
+    for (size_t i = 0; i < list->count; i++) {
+        struct process *process = &list->all[i];
+        if (process->is_member || !belongs(family, process) ||
+            !make_room(&family->members, family->count, &family->capacity, sizeof(*family->members)))
+            continue;
+        family->members[family->count++] =
+            (struct exec_relative){.pid = process->pid, .started = process->started, .is_alive = true};
+        process->is_member = true;
+    }
+    return family->count > before;
 }
 
 /* Children of members, their children, and so on. */
 static void add_related(struct exec_family *family, struct process_list *list) {
-    bool again = true;
-
-    while (again) {
-        again = false;
-        for (size_t i = 0; i < list->count; i++) {
-            if (!list->all[i].is_member && is_related(family, &list->all[i]))
-                again |= add_member(family, &list->all[i]);
-        }
-    }
-}
-
-static bool is_marked(const struct exec_family *family, pid_t pid) {
-    return (family->limit != 0 && has_number(pid, family->limit)) || has_mark(pid, family->mark);
-}
-
-static void add_marked(struct exec_family *family, struct process_list *list) {
-    for (size_t i = 0; family->mark && i < list->count; i++) {
-        if (!list->all[i].is_member && is_marked(family, list->all[i].pid))
-            (void)add_member(family, &list->all[i]);
-    }
+    while (add_members(family, list, is_related))
+        continue;
 }
 
 /* Returns whether there are members that were not known. */
 static bool look(struct exec_family *family) {
-    struct process_list list = {0};
     struct process program;
-    size_t before = family->count;
-
     if (family->started == 0 && read_process(family->pid, &program))
         family->started = program.started;
     if (family->started == 0)
         return false;
+    struct process_list list = {0};
+    size_t before = family->count;
     read_processes(&list, family->started);
     recognize(family, &list);
     add_related(family, &list);
-    add_marked(family, &list);
-    add_related(family, &list);
+    if (family->mark && add_members(family, &list, is_marked))
+        add_related(family, &list);
     free(list.all);
     return family->count > before;
 }
@@ -282,7 +254,6 @@ static void signal_member(const struct exec_family *family, const struct exec_re
                           int signal_number) {
     int pidfd = exec_open_process(member->pid);
     struct process now;
-
     if (read_process(member->pid, &now) && now.started == member->started && now.group != family->pid)
         send_signal(pidfd, member->pid, signal_number);
     if (pidfd >= 0)

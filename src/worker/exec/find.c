@@ -1,4 +1,4 @@
-#include "find.h"
+#include "exec.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,6 @@
 /* 0, or an errno: why PATH cannot be executed. */
 static int try_path(const char *path) {
     struct stat info;
-
     if (stat(path, &info) < 0)
         return errno;
     if (S_ISDIR(info.st_mode))
@@ -36,7 +35,6 @@ static boxcar_status refuse(const char *path, int error, boxcar_error *err) {
 static char *join_path(struct arena *arena, boxcar_str folder, const char *name) {
     boxcar_str in = folder.len > 0 ? folder : BOXCAR_STR(".");
     char *path = arena_alloc_text(arena, in.len + 1 + strlen(name));
-
     if (!path)
         return NULL;
     memcpy(path, in.data, in.len);
@@ -49,14 +47,12 @@ static boxcar_status find_in_folders(struct arena *arena, const char *name, cons
                                      const char **ret_path, boxcar_error *err) {
     const char *refused = NULL;
     int why = 0;
-
     for (const char *at = folders;; at++) {
         size_t len = strcspn(at, ":");
         char *path = join_path(arena, (boxcar_str){at, len}, name);
-        int error = path ? try_path(path) : ENOMEM;
-
         if (!path)
             return error_no_memory(err);
+        int error = try_path(path);
         if (error == 0) {
             *ret_path = path;
             return BOXCAR_OK;
@@ -77,11 +73,9 @@ static boxcar_status find_in_folders(struct arena *arena, const char *name, cons
 
 boxcar_status exec_find_program(struct arena *arena, const char *name, const char *search_path,
                                 const char **ret_path, boxcar_error *err) {
-    int error;
-
     if (!strchr(name, '/'))
         return find_in_folders(arena, name, search_path ? search_path : USUAL_FOLDERS, ret_path, err);
-    error = try_path(name);
+    int error = try_path(name);
     if (error != 0)
         return refuse(name, error, err);
     *ret_path = name;

@@ -1,4 +1,4 @@
-#include "tail.h"
+#include "child.h"
 
 #include <string.h>
 
@@ -8,12 +8,10 @@
 char *exec_tail_room(struct exec_tail *tail) { return tail->bytes + tail->len; }
 
 void exec_tail_add(struct exec_tail *tail, size_t len) {
-    size_t surplus;
-
     tail->len += len;
     if (tail->len <= EXEC_TAIL_MAX)
         return;
-    surplus = tail->len - EXEC_TAIL_MAX;
+    size_t surplus = tail->len - EXEC_TAIL_MAX;
     memmove(tail->bytes, tail->bytes + surplus, EXEC_TAIL_MAX);
     tail->len = EXEC_TAIL_MAX;
     tail->cut = true;
@@ -42,7 +40,6 @@ static boxcar_str last_bytes(boxcar_str text, size_t max_bytes) {
 void exec_tail_append_to(const struct exec_tail *tail, size_t max_bytes, struct buf *into) {
     AUTO_BUF struct buf repaired = BUF_INIT;
     boxcar_str text = without_blank_end((boxcar_str){tail->bytes, tail->len});
-
     if (tail->cut)
         text = without_partial_start(text);
     /* Replacing makes it longer, and it is the end that counts: first replace, then cut. */

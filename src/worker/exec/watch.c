@@ -1,4 +1,4 @@
-#include "watch.h"
+#include "child.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -34,7 +34,6 @@ struct watch {
 /* Until the next thing to do without being told; -1 = none. */
 static int pause_ms(const struct watch *watch) {
     int64_t left = watch->kill_ms == INT64_MAX ? -1 : watch->kill_ms - clock_ms();
-
     if (watch->kill_ms != INT64_MAX && left < 0)
         left = 0;
     if (watch->end_fd < 0 && (left < 0 || left > LOOK_MS))
@@ -44,10 +43,9 @@ static int pause_ms(const struct watch *watch) {
 
 static void begin_to_end(struct watch *watch) {
     enum cancel_reason reason = delivery_cancel_reason(watch->delivery);
-    int64_t now_ms = clock_ms();
-
     if (reason == CANCEL_NONE)
         return;
+    int64_t now_ms = clock_ms();
     watch->end->cancelled = reason;
     watch->end->cancelled_after_ms = now_ms - watch->started_ms;
     watch->kill_ms = now_ms + TERM_MS[reason];
@@ -72,7 +70,6 @@ static void wait_for_something(struct watch *watch) {
                           .events = POLLIN},
         [WATCH_END] = {.fd = watch->end_fd, .events = POLLIN},
     };
-
     if (poll(fds, WATCH_COUNT, pause_ms(watch)) <= 0)
         return;
     if (fds[WATCH_INPUT].revents)
@@ -92,7 +89,6 @@ void exec_watch(struct exec_child *child, const char *mark, const struct boxcar_
                           .end_fd = exec_open_process(child->pid),
                           .kill_ms = INT64_MAX,
                           .end = ret_end};
-
     exec_family_init(&watch.family, child->pid, mark);
     *ret_end = (struct exec_end){.cancelled = CANCEL_NONE};
     while (!exec_child_has_ended(child)) {

@@ -1,4 +1,4 @@
-#include "words.h"
+#include "exec.h"
 
 #include "base/error.h"
 #include "base/utf8.h"
@@ -16,38 +16,24 @@ static bool at_end(const struct splitter *splitter) { return splitter->at == spl
 
 static void take(struct splitter *splitter) { *splitter->into++ = *splitter->at++; }
 
-static boxcar_status refuse_open_quote(char quote, boxcar_error *err) {
-    return error_invalid(err, "command",
-                         "command has a %s quote that is not closed: close it, or put a "
-                         "backslash in front of it",
-                         quote == '"' ? "double" : "single");
-}
-
-static boxcar_status take_single_quoted(struct splitter *splitter, boxcar_error *err) {
-    for (splitter->at++; !at_end(splitter); take(splitter)) {
-        if (*splitter->at == '\'') {
-            splitter->at++;
-            return BOXCAR_OK;
-        }
-    }
-    return refuse_open_quote('\'', err);
-}
-
-static bool is_escape_in_quotes(const struct splitter *splitter) {
+static bool is_escape(const struct splitter *splitter) {
     return *splitter->at == '\\' && splitter->end - splitter->at > 1 &&
            (splitter->at[1] == '"' || splitter->at[1] == '\\');
 }
 
-static boxcar_status take_double_quoted(struct splitter *splitter, boxcar_error *err) {
+static boxcar_status take_quoted(struct splitter *splitter, char quote, boxcar_error *err) {
     for (splitter->at++; !at_end(splitter); take(splitter)) {
-        if (*splitter->at == '"') {
+        if (*splitter->at == quote) {
             splitter->at++;
             return BOXCAR_OK;
         }
-        if (is_escape_in_quotes(splitter))
+        if (quote == '"' && is_escape(splitter))
             splitter->at++;
     }
-    return refuse_open_quote('"', err);
+    return error_invalid(err, "command",
+                         "command has a %s quote that is not closed: close it, or put a "
+                         "backslash in front of it",
+                         quote == '"' ? "double" : "single");
 }
 
 static boxcar_status take_escaped(struct splitter *splitter, boxcar_error *err) {
@@ -61,28 +47,14 @@ static boxcar_status take_escaped(struct splitter *splitter, boxcar_error *err) 
 static boxcar_status take_piece(struct splitter *splitter, boxcar_error *err) {
     switch (*splitter->at) {
     case '\'':
-        return take_single_quoted(splitter, err);
     case '"':
-        return take_double_quoted(splitter, err);
+        return take_quoted(splitter, *splitter->at, err);
     case '\\':
         return take_escaped(splitter, err);
     default:
         take(splitter);
         return BOXCAR_OK;
     }
-}
-
-static boxcar_status take_word(struct splitter *splitter, char **ret_word, boxcar_error *err) {
-    char *word = splitter->into;
-
-    while (!at_end(splitter) && !is_blank(*splitter->at)) {
-        boxcar_status status = take_piece(splitter, err);
-        if (status != BOXCAR_OK)
-            return status;
-    }
-    *splitter->into++ = '\0';
-    *ret_word = word;
-    return BOXCAR_OK;
 }
 
 static void skip_blanks(struct splitter *splitter) {
@@ -92,11 +64,11 @@ static void skip_blanks(struct splitter *splitter) {
 
 static boxcar_status take_words(struct splitter *splitter, char **words, boxcar_error *err) {
     size_t count = 0;
-
     for (skip_blanks(splitter); !at_end(splitter); skip_blanks(splitter)) {
-        boxcar_status status = take_word(splitter, &words[count++], err);
-        if (status != BOXCAR_OK)
-            return status;
+        words[count++] = splitter->into;
+        while (!at_end(splitter) && !is_blank(*splitter->at))
+            TRY(take_piece(splitter, err));
+        *splitter->into++ = '\0';
     }
     words[count] = NULL;
     if (count == 0 || words[0][0] == '\0')
@@ -106,20 +78,14 @@ static boxcar_status take_words(struct splitter *splitter, char **words, boxcar_
 
 boxcar_status exec_words_split(struct arena *arena, boxcar_str command, char ***ret_words,
                                boxcar_error *err) {
-    boxcar_status status = limits_check_text(command, "command", SIZE_MAX, err);
-    struct splitter splitter;
-    char **words;
-
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(limits_check_text(command, "command", SIZE_MAX, err));
     /* At most every other byte begins a word; each word's NUL has the place of a blank or the end. */
-    words = arena_alloc_array(arena, command.len / 2 + 2, sizeof(*words));
-    splitter = (struct splitter){.at = command.data, .into = arena_alloc_text(arena, command.len)};
+    char **words = arena_alloc_array(arena, command.len / 2 + 2, sizeof(*words));
+    struct splitter splitter = {.at = command.data, .into = arena_alloc_text(arena, command.len)};
     if (!words || !splitter.into)
         return error_no_memory(err);
     splitter.end = command.len > 0 ? command.data + command.len : command.data;
-    status = take_words(&splitter, words, err);
-    if (status == BOXCAR_OK)
-        *ret_words = words;
-    return status;
+    TRY(take_words(&splitter, words, err));
+    *ret_words = words;
+    return BOXCAR_OK;
 }

@@ -3,19 +3,13 @@
  * The worker keeps every verdict until the store has answered. If the store cannot be reached, it sends the
  * verdicts again. If the answer was lost, messages that the first try settled count as settled
  * (request.base.sent_before). refusal.c handles verdicts that the store refuses. */
-#include "exchange.h"
+#include "pump.h"
 
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/error.h"
 #include "core/topic.h"
-#include "flush.h"
-#include "heartbeat.h"
-#include "jobs.h"
-#include "refusal.h"
 #include "request/request.h"
-#include "waits.h"
 #include "worker/crew/log_message.h"
 
 #define REMIND_MS 60000
@@ -30,7 +24,8 @@ static const enum outcome OUTCOMES_OF[BOXCAR_SETTLE_KINDS] = {
     [BOXCAR_FAIL] = OUTCOME_FAILED,
 };
 
-double pump_chance(struct pump *pump) { return rand_r(&pump->random) / (RAND_MAX + 1.0); }
+/* In [0, 1). */
+static double chance(struct pump *pump) { return rand_r(&pump->random) / (RAND_MAX + 1.0); }
 
 /* ---- what goes out ---- */
 
@@ -45,11 +40,9 @@ static bool is_left_to_store(const boxcar_backoff_policy *policy, boxcar_str top
 
 static int64_t backoff_ms(struct pump *pump, const struct job *job) {
     const boxcar_backoff_policy *policy = pump_tuning(pump)->policy;
-    int64_t delay;
-
     if (is_left_to_store(policy, job->message->topic))
         return BOXCAR_BACKOFF;
-    delay = boxcar_backoff_delay_ms(policy, job->message, pump_chance(pump));
+    int64_t delay = boxcar_backoff_delay_ms(policy, job->message, chance(pump));
     return delay > BOXCAR_DELAY_MS_MAX ? BOXCAR_DELAY_MS_MAX : delay;
 }
 
@@ -89,13 +82,11 @@ static bool has_nothing_to_send(const struct pump *pump) {
 
 static bool fits(struct pump *pump, const struct job *job, boxcar_settle_kind kind) {
     const struct gather_list *fails = &outbound_of(pump, job)->lists[BOXCAR_FAIL];
-
     return kind != BOXCAR_FAIL || fails->count == 0 || reason_of(outbound_job(fails, 0)) == reason_of(job);
 }
 
 static bool load_verdict(struct pump *pump, struct job *job) {
     boxcar_settle_kind kind = job->wait ? BOXCAR_RESOLVE : (boxcar_settle_kind)job->verdict;
-
     if (job->verdict == BOXCAR_VERDICT_RETRY && job->delay_ms == BOXCAR_BACKOFF)
         job->delay_ms = backoff_ms(pump, job);
     job->sent = fits(pump, job, kind) && outbound_add(outbound_of(pump, job), kind, job);
@@ -107,10 +98,8 @@ static void load_verdicts(struct pump *pump) {
     size_t count;
     struct job_list *from = pump_choose_verdicts(pump, &count);
     struct job_list rest = {0};
-
     while (count > 0 && from->count > 0) {
         struct job *job = job_list_pop(from);
-
         if (ends_here(pump, job)) {
             pump_forget(pump, job);
             if (from == &pump->finished)
@@ -132,7 +121,6 @@ static void load_stages(struct pump *pump) {
         return;
     for (struct job *job = pump->held; job; job = job->held_next) {
         int stages = atomic_load(&job->stages);
-
         if (stages != job->recorded && !job->lost && !job->settled &&
             outbound_add(outbound_of(pump, job), BOXCAR_RECORD, job))
             job->recorded = stages;
@@ -143,7 +131,6 @@ static void load_stages(struct pump *pump) {
 static void keep_stages(struct pump *pump) {
     for (int box = 0; box < BOXES; box++) {
         const struct gather_list *list = &pump->boxes[box].out.lists[BOXCAR_RECORD];
-
         for (size_t i = 0; i < list->count; i++) {
             outbound_job(list, i)->recorded = 0;
             atomic_store(&pump->crew->has_stages, true);
@@ -160,19 +147,12 @@ static bool wants_renewal(const struct pump *pump, const struct job *job) {
 /* Renews what was leased a while ago and is not being settled; after an outage, everything. */
 static void load_renewals(struct pump *pump) {
     int64_t young = pump_is_attached(pump) ? pump->now_ms - pump_tuning(pump)->lease_ms / 4 : INT64_MAX;
-
     for (struct job *job = pump->held; job; job = job->held_next)
         if (wants_renewal(pump, job) && job->leased_at_ms <= young)
             (void)outbound_add(outbound_of(pump, job), BOXCAR_RENEW, job);
 }
 
 /* ---- what comes back ---- */
-
-struct answer {
-    struct pump *pump;
-    boxcar_settle_kind kind;
-    int64_t asked_at_ms;
-};
 
 /* The outcome of a verdict that took effect. */
 static enum outcome outcome_of(struct pump *pump, const struct job *job, boxcar_settle_kind kind) {
@@ -184,20 +164,14 @@ static enum outcome outcome_of(struct pump *pump, const struct job *job, boxcar_
     return OUTCOME_DEAD;
 }
 
-/* The callbacks of gather_match(): the tag is a job. */
-static void settled(void *context, union gather_tag tag, const boxcar_settlement *given, bool affected) {
-    struct answer *answer = context;
-    struct pump *pump = answer->pump;
-    struct job *job = tag.pointer;
-
-    (void)given;
+static void take_settled(struct pump *pump, struct job *job, boxcar_settle_kind kind, bool affected) {
     if (!affected) {
         pump_count_lost(pump, job);
         pump_give_back_behind(pump, job);
     } else if (job->given_back) {
         atomic_fetch_add(&pump->worker->count.given_back, 1);
     } else if (job->handler) {
-        atomic_fetch_add(&job->handler->outcomes[outcome_of(pump, job, answer->kind)], 1);
+        atomic_fetch_add(&job->handler->outcomes[outcome_of(pump, job, kind)], 1);
     }
     pump_forget(pump, job);
 }
@@ -205,21 +179,15 @@ static void settled(void *context, union gather_tag tag, const boxcar_settlement
 /* A job that was not renewed has lost its lease. Its handler is cancelled at once if it runs; a job that has
  * not started is forgotten. A job that has finished meanwhile is in the list of finished jobs and ends
  * there. */
-static void renewed(void *context, union gather_tag tag, const boxcar_settlement *given, bool affected) {
-    struct answer *answer = context;
-    struct pump *pump = answer->pump;
-    struct job *job = tag.pointer;
-
-    (void)given;
+static void take_renewed(struct pump *pump, struct job *job, bool affected, int64_t asked_at_ms) {
     if (affected) {
-        job->leased_at_ms = answer->asked_at_ms;
+        job->leased_at_ms = asked_at_ms;
         atomic_fetch_add(&pump->worker->count.leases_renewed, 1);
         return;
     }
     job->lost = true;
     pump_give_back_behind(pump, job);
     if (pump->waiting == job || crew_take_back_one(pump->crew, job)) {
-        pump->waiting = pump->waiting == job ? NULL : pump->waiting;
         pump_count_lost(pump, job);
         pump_forget(pump, job);
         return;
@@ -227,19 +195,26 @@ static void renewed(void *context, union gather_tag tag, const boxcar_settlement
     crew_cancel(pump->crew, job, CANCEL_LEASE_LOST);
 }
 
+static void take_list(struct pump *pump, const struct gather_list *list, boxcar_settle_kind kind,
+                      struct work_id_list *affected, int64_t asked_at_ms) {
+    gather_sort(affected);
+    for (size_t i = 0; i < list->count; i++) {
+        bool is_affected = gather_affected(affected, &list->items[i]);
+        if (kind == BOXCAR_RENEW)
+            take_renewed(pump, outbound_job(list, i), is_affected, asked_at_ms);
+        else
+            take_settled(pump, outbound_job(list, i), kind, is_affected);
+    }
+}
+
 static void take_answer(struct pump *pump, const struct request *request, struct result *result,
                         int64_t asked_at_ms) {
-    struct answer answer = {.pump = pump, .asked_at_ms = asked_at_ms};
-
     pump_take_waits(pump, result, request->base.sent_before);
     for (int box = 0; box < BOXES; box++)
-        for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++) {
-            if (kind == BOXCAR_RESOLVE || kind == BOXCAR_RECORD)
-                continue;
-            answer.kind = (boxcar_settle_kind)kind;
-            gather_match(gather_all(&pump->boxes[box].out.lists[kind]), &result->parts[box].settled[kind],
-                         kind == BOXCAR_RENEW ? renewed : settled, &answer);
-        }
+        for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
+            if (kind != BOXCAR_RESOLVE && kind != BOXCAR_RECORD)
+                take_list(pump, &pump->boxes[box].out.lists[kind], (boxcar_settle_kind)kind,
+                          &result->parts[box].settled[kind], asked_at_ms);
 }
 
 /* ---- when it fails ---- */
@@ -249,7 +224,6 @@ static void take_answer(struct pump *pump, const struct request *request, struct
  * more patient. */
 void pump_set_patience(struct pump *pump) {
     int64_t call_ms = pump_tuning(pump)->lease_ms / 3;
-
     if (call_ms < CALL_MS_MIN)
         call_ms = CALL_MS_MIN;
     for (int i = 0; i < pump->too_slow && call_ms < CALL_MS_MAX; i++)
@@ -259,13 +233,12 @@ void pump_set_patience(struct pump *pump) {
 }
 
 static void try_again_later(struct pump *pump) {
-    pump->retry_at_ms = clock_ms() + pace_retry_ms(pump->failures, pump_chance(pump));
+    pump->retry_at_ms = clock_ms() + pace_retry_ms(pump->failures, chance(pump));
 }
 
 /* Logs now and then that the store is still away. */
 static void remind(struct pump *pump, const boxcar_error *err) {
     int64_t now = clock_ms();
-
     if (now - pump->told_at_ms < REMIND_MS)
         return;
     pump->told_at_ms = now;
@@ -273,21 +246,10 @@ static void remind(struct pump *pump, const boxcar_error *err) {
               "the store still cannot be used, trying again: %s", err->message);
 }
 
-static void grow_patient(struct pump *pump) {
+void pump_detach(struct pump *pump, const boxcar_error *err) {
     pump->too_slow++;
     pump->too_slow_at_ms = clock_ms();
     pump_set_patience(pump);
-}
-
-static void grow_impatient(struct pump *pump) {
-    if (pump->too_slow == 0 || clock_ms() - pump->too_slow_at_ms < SLOW_MS)
-        return;
-    pump->too_slow = 0;
-    pump_set_patience(pump);
-}
-
-void pump_detach(struct pump *pump, const boxcar_error *err) {
-    grow_patient(pump);
     atomic_fetch_add(&pump->worker->count.store_errors, 1);
     if (pump->failures++ > 0) {
         remind(pump, err);
@@ -305,9 +267,11 @@ void pump_detach(struct pump *pump, const boxcar_error *err) {
 
 void pump_attach(struct pump *pump) {
     int64_t away = clock_ms() - pump->detached_at_ms;
-
     pump->claims_fail = false;
-    grow_impatient(pump);
+    if (pump->too_slow > 0 && clock_ms() - pump->too_slow_at_ms >= SLOW_MS) {
+        pump->too_slow = 0;
+        pump_set_patience(pump);
+    }
     if (pump->failures == 0)
         return;
     pump->failures = 0;
@@ -318,11 +282,6 @@ void pump_attach(struct pump *pump) {
     log_number(pump_logger(pump), BOXCAR_LOG_INFO, "attached", "away_ms", away, "the store is back");
 }
 
-static bool renews(const struct pump *pump) {
-    return pump->boxes[BOXCAR_OUTBOX].out.lists[BOXCAR_RENEW].count > 0 ||
-           pump->boxes[BOXCAR_INBOX].out.lists[BOXCAR_RENEW].count > 0;
-}
-
 /* An error at the start is a mistake and ends the worker, unless the call may work later. */
 static void give_up_or_detach(struct pump *pump, const boxcar_error *err) {
     if (pump->has_worked || err->retryable) {
@@ -330,7 +289,6 @@ static void give_up_or_detach(struct pump *pump, const boxcar_error *err) {
         return;
     }
     pump->done = true;
-    pump->end_status = err->status;
     pump->end_error = *err;
 }
 
@@ -338,11 +296,11 @@ static void give_up_or_detach(struct pump *pump, const boxcar_error *err) {
 static void take_failure(struct pump *pump, boxcar_status status, bool claims, bool beats,
                          const boxcar_error *err) {
     bool asks_only = claims && !beats && has_nothing_to_send(pump);
-
     pump->sent_before = pump->sent_before || err->outcome_unknown;
     keep_stages(pump);
-    if (renews(pump))
-        pump->next_renewal_ms = pump->now_ms;
+    for (int box = 0; box < BOXES; box++)
+        if (pump->boxes[box].out.lists[BOXCAR_RENEW].count > 0)
+            pump->next_renewal_ms = pump->now_ms;
     if (pump_suspects_heartbeat(pump, beats, err)) {
         pump_keep_verdicts(pump);
         return;
@@ -358,22 +316,15 @@ static void take_failure(struct pump *pump, boxcar_status status, bool claims, b
 
 /* ---- claims that fail, or wait in vain, while the rest works ---- */
 
-static bool was_held_up(struct pump *pump, const struct result *result) {
-    int count = result->parts[BOXCAR_OUTBOX].held_up + result->parts[BOXCAR_INBOX].held_up;
-
-    atomic_fetch_add(&pump->worker->count.held_up, count);
-    return count > 0;
-}
-
 /* The store is there if everything went well. A claim that waited in vain for its turn shows neither that
  * claims work nor that they fail. */
 static void judge_claims(struct pump *pump, const struct result *result) {
-    bool held_up = was_held_up(pump, result);
-
+    int held_up = result->parts[BOXCAR_OUTBOX].held_up + result->parts[BOXCAR_INBOX].held_up;
+    atomic_fetch_add(&pump->worker->count.held_up, held_up);
     if (result->claim_error.status != BOXCAR_OK) {
         pump->claims_fail = true;
         give_up_or_detach(pump, &result->claim_error);
-    } else if (pump->claims_fail && held_up) {
+    } else if (pump->claims_fail && held_up > 0) {
         try_again_later(pump);
     } else {
         pump_attach(pump);
@@ -383,17 +334,15 @@ static void judge_claims(struct pump *pump, const struct result *result) {
 /* ---- the exchange ---- */
 
 /* One suspect at a time: two boxes that are asked at once bring one each, so only one of them may. */
-static bool takes_suspects(const struct pump *pump, boxcar_box box, const int claim_sizes[BOXES]) {
+static bool takes_suspects(const struct pump *pump, int box, const int claim_sizes[BOXES]) {
     if ((pump->suspect && !pump->suspect->collected) || pump->now_ms < pump->no_suspects_until_ms)
         return false;
-    return claim_sizes[1 - box] == 0 || (boxcar_box)(pump->turn & 1) == box;
+    return claim_sizes[1 - box] == 0 || (int)(pump->turn & 1) == box;
 }
 
-static void fill_box(struct pump *pump, struct request *request, boxcar_box box,
-                     const int claim_sizes[BOXES]) {
+static void fill_box(struct pump *pump, struct request *request, int box, const int claim_sizes[BOXES]) {
     const struct pump_box *from = &pump->boxes[box];
     const struct gather_list *fails = &from->out.lists[BOXCAR_FAIL];
-
     request->own[box] = (struct request_own){
         .fail_reason = fails->count > 0 ? reason_of(outbound_job(fails, 0)) : BOXCAR_REASON_NONE,
         .waits = from->out.waits,
@@ -410,7 +359,7 @@ static void fill_box(struct pump *pump, struct request *request, boxcar_box box,
 
 void pump_look_soon(struct pump *pump) {
     for (int box = 0; box < BOXES; box++)
-        pump->boxes[box].found = pump_serves(pump, (boxcar_box)box);
+        pump->boxes[box].found = pump_serves(pump, box);
 }
 
 /* Each box that was asked: again at once, or after its pause. */
@@ -419,7 +368,6 @@ static void plan_next_look(struct pump *pump, const int claim_sizes[BOXES], cons
     pump->turn++;
     for (int i = 0; i < BOXES; i++) {
         struct pump_box *box = &pump->boxes[i];
-
         if (claim_sizes[i] == 0)
             continue;
         box->looked_at_ms = pump->looked_at_ms;
@@ -440,22 +388,14 @@ static void take_work(struct pump *pump, const int claim_sizes[BOXES], struct re
     size_t claimed[BOXES] = {result->parts[BOXCAR_OUTBOX].claimed_count,
                              result->parts[BOXCAR_INBOX].claimed_count};
     struct pace_view view = pump_pace_view(pump);
-
     atomic_fetch_add(&pump->worker->count.claims, 1);
     plan_next_look(pump, claim_sizes, claimed);
     pace_grow(&pump->pace, &view, claim_sizes, claimed);
     pump_admit(pump, result, asked_at_ms);
 }
 
-bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) {
-    struct result result = {.arena = ARENA_INIT};
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    int64_t asked_at_ms = clock_ms();
-    bool claims = claim_sizes[BOXCAR_OUTBOX] + claim_sizes[BOXCAR_INBOX] > 0;
-    bool beats = pump_heartbeat_is_due(pump) && !pump_beats_alone(pump);
-    struct request request = {.base = {.owner = pump->worker->owner, .sent_before = pump->sent_before}};
-    boxcar_status status;
-
+/* What goes out, but for the claims. */
+static void load(struct pump *pump, bool renew) {
     for (int box = 0; box < BOXES; box++)
         outbound_clear(&pump->boxes[box].out);
     load_stages(pump);
@@ -463,15 +403,25 @@ bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) 
         load_verdicts(pump);
     if (renew)
         load_renewals(pump);
+}
+
+bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) {
+    int64_t asked_at_ms = clock_ms();
+    bool claims = claim_sizes[BOXCAR_OUTBOX] + claim_sizes[BOXCAR_INBOX] > 0;
+    bool beats = pump_heartbeat_is_due(pump) && !pump_beats_alone(pump);
+    load(pump, renew);
     if (has_nothing_to_send(pump) && !claims)
         return false;
+    struct request request = {.base = {.owner = pump->worker->owner, .sent_before = pump->sent_before}};
     for (int box = 0; box < BOXES; box++)
-        fill_box(pump, &request, (boxcar_box)box, claim_sizes);
+        fill_box(pump, &request, box, claim_sizes);
     if (beats) {
         request.instances = pump->heartbeat.instances;
         request.instance_count = pump_fill_instances(pump);
     }
-    status = request_send(pump->store, &request, &result, &err);
+    struct result result = {.arena = ARENA_INIT};
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_status status = request_send(pump->store, &request, &result, &err);
     if (status != BOXCAR_OK) {
         take_failure(pump, status, claims, beats, &err);
         return true;

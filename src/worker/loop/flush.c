@@ -1,21 +1,18 @@
 /* When verdicts go out, if nothing else takes them along before: every round trip carries all of them, and a
  * claim, a renewal or a heartbeat is reason enough for one.
  *
- * The strategies are those of coordinators (flow/schedule.h). Immediate: as soon as the loop comes round;
+ * The strategies are those of coordinators (request/schedule.h). Immediate: as soon as the loop comes round;
  * what finishes during a round trip goes with the next one. Interval and size: a verdict waits for others, so
  * that a store has fewer and larger transactions, while its lease is renewed like all that is held. It waits
  * only as long as others may come, and as long as nothing waits for it. */
-#include "flush.h"
+#include "pump.h"
 
-#include "refusal.h"
-
-static struct schedule schedule_for(const struct tuning *tuning) {
+void pump_set_strategy(struct pump *pump) {
+    const struct tuning *tuning = pump_tuning(pump);
     bool at_once = tuning->strategy == BOXCAR_STRATEGY_IMMEDIATE;
-
-    return schedule_of(tuning->strategy, (size_t)tuning->flush_size, at_once ? 0 : tuning->flush_interval_ms);
+    pump->schedule =
+        schedule_of(tuning->strategy, (size_t)tuning->flush_size, at_once ? 0 : tuning->flush_interval_ms);
 }
-
-void pump_set_strategy(struct pump *pump) { pump->schedule = schedule_for(pump_tuning(pump)); }
 
 void pump_note_finished(struct pump *pump) {
     if (pump->finished.count > 0)

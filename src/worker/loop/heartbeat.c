@@ -3,13 +3,8 @@
  * It goes along with the next round trip. It goes alone when there is no round trip, or when the store
  * refuses it. A role without the right to register can still work, although the doctor does not see it; so
  * the rest of the request must not fail with the heartbeat. */
-#include "heartbeat.h"
+#include "pump.h"
 
-#include <unistd.h>
-
-#include "base/utf8.h"
-#include "exchange.h"
-#include "refusal.h"
 #include "request/request.h"
 
 bool pump_heartbeat_is_due(const struct pump *pump) { return pump->now_ms >= pump->heartbeat.next_ms; }
@@ -21,16 +16,11 @@ bool pump_beats_alone(const struct pump *pump) {
 
 size_t pump_fill_instances(struct pump *pump) {
     struct heartbeat *beat = &pump->heartbeat;
-    struct instance instance = {
-        .owner = pump->worker->owner, .pid = getpid(), .concurrency = pump_tuning(pump)->concurrency};
+    struct instance instance =
+        presence_instance(pump->worker->owner, pump_tuning(pump)->concurrency, beat->host);
     size_t count = 0;
-
-    (void)gethostname(beat->host, sizeof(beat->host) - 1);
-    instance.host = boxcar_str_of(beat->host);
-    if (!utf8_is_valid(instance.host))
-        instance.host = BOXCAR_STR("?");
     for (int box = 0; box < BOXES; box++) {
-        if (!pump_serves(pump, (boxcar_box)box))
+        if (!pump_serves(pump, box))
             continue;
         instance.box = (boxcar_box)box;
         instance.topics = pump->boxes[box].patterns;
@@ -44,7 +34,6 @@ size_t pump_fill_instances(struct pump *pump) {
 
 void pump_take_heartbeat(struct pump *pump, bool along) {
     struct heartbeat *beat = &pump->heartbeat;
-
     if (along)
         beat->next_ms = pump->now_ms + beat->interval_ms;
     else if (beat->way == HEARTBEAT_SUSPECTED) /* without it, the request is taken */
@@ -53,7 +42,6 @@ void pump_take_heartbeat(struct pump *pump, bool along) {
 
 bool pump_suspects_heartbeat(struct pump *pump, bool along, const boxcar_error *err) {
     struct heartbeat *beat = &pump->heartbeat;
-
     if (err->retryable)
         return false;
     if (!along) {
@@ -73,7 +61,6 @@ void pump_beat(struct pump *pump) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     size_t count = pump_fill_instances(pump);
     boxcar_status status = count > 0 ? request_beat(pump->store, beat->instances, count, 0, &err) : BOXCAR_OK;
-
     if (status != BOXCAR_OK && err.retryable) {
         beat->next_ms = pump->now_ms + beat->interval_ms;
         pump_detach(pump, &err);

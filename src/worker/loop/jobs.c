@@ -2,14 +2,11 @@
  * alone. The worker holds one suspect at a time, together with ordinary work, and claims no other suspect
  * meanwhile, so that a crash charges no other suspect. From its third crash on a suspect runs with nothing
  * else in flight (BX-003). */
-#include "jobs.h"
+#include "pump.h"
 
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/utf8.h"
-#include "exchange.h"
-#include "waits.h"
 #include "worker/crew/log_message.h"
 
 #define ALONE_FROM_CRASH 3
@@ -60,7 +57,6 @@ void pump_give_back_one(struct pump *pump, struct job *job, int64_t delay_ms) {
 /* Claims ask for the handlers' topics only, so this is rare; it must not go round in circles. */
 static void admit_unhandled(struct pump *pump, struct job *job) {
     bool fail = pump_tuning(pump)->fail_unhandled;
-
     atomic_fetch_add(&pump->worker->count.unhandled, 1);
     log_message(pump_logger(pump), BOXCAR_LOG_WARN, "unhandled", job->message, BOXCAR_NO_STR,
                 fail ? "no handler for this topic: failed" : "no handler for this topic: given back");
@@ -72,7 +68,7 @@ static void admit_unhandled(struct pump *pump, struct job *job) {
 
 static void admit_discarded(struct pump *pump, struct job *job) {
     log_message(pump_logger(pump), BOXCAR_LOG_DEBUG, "discard", job->message, BOXCAR_NO_STR, "discarded");
-    pace_learn(&pump->pace, 0, 1);
+    pace_learn(&pump->pace, 0);
     pump_finish(pump, job, BOXCAR_VERDICT_ACK, BOXCAR_BACKOFF);
 }
 
@@ -113,10 +109,8 @@ static struct handler *find_handler(const struct pump *pump, const struct job *j
 static void admit_load(struct pump *pump, struct load *load, int64_t asked_at_ms) {
     struct job_list ready = {0};
     size_t streamed = 0;
-
     for (size_t i = 0; i < load->count; i++) {
         struct job *job = &load->jobs[i];
-
         job->leased_at_ms = asked_at_ms;
         job->handler = find_handler(pump, job);
         hold(pump, job);
@@ -133,13 +127,11 @@ static void admit_load(struct pump *pump, struct load *load, int64_t asked_at_ms
 
 void pump_admit(struct pump *pump, struct result *result, int64_t asked_at_ms) {
     size_t count = result->parts[BOXCAR_OUTBOX].claimed_count + result->parts[BOXCAR_INBOX].claimed_count;
-    struct load *load;
-
     if (count == 0) {
         result_release(result);
         return;
     }
-    load = load_new(result);
+    struct load *load = load_new(result);
     if (!load) {
         store_log(pump_logger(pump), BOXCAR_LOG_ERROR, "claim", NULL, 0,
                   "out of memory: claimed messages are left until their lease ends");
@@ -153,7 +145,6 @@ void pump_admit(struct pump *pump, struct result *result, int64_t asked_at_ms) {
 /* Every message meets the same shortage: one warning now and then is enough. */
 static void log_shortage(struct pump *pump, const struct job *job) {
     bool is_due = pump->now_ms >= pump->next_shortage_ms;
-
     if (is_due)
         pump->next_shortage_ms = pump->now_ms + SHORTAGE_EVERY_MS;
     log_message(pump_logger(pump), is_due ? BOXCAR_LOG_WARN : BOXCAR_LOG_INFO, "shortage", job->message,
@@ -173,7 +164,6 @@ static void log_verdict(struct pump *pump, const struct job *job) {
         [BOXCAR_VERDICT_DEFER] = {BOXCAR_LOG_INFO, "handler deferred the message"},
     };
     boxcar_str error = {job->error, job->error_len};
-
     if (job->unstarted)
         log_message(pump_logger(pump), BOXCAR_LOG_DEBUG, "give_back", job->message, error,
                     "given back: the one before it in its stream was not done");
@@ -189,12 +179,11 @@ static void log_verdict(struct pump *pump, const struct job *job) {
 
 void pump_collect(struct pump *pump) {
     struct job_list arrived = {0};
-
     crew_collect(pump->crew, &arrived);
     for (struct job *job = arrived.first; job; job = job->next) {
         job->collected = true;
         if (!job->given_back) {
-            pace_learn(&pump->pace, job->microseconds, 1);
+            pace_learn(&pump->pace, job->microseconds);
             handler_count_time(job->handler, job->microseconds);
         }
         log_verdict(pump, job);
@@ -202,48 +191,45 @@ void pump_collect(struct pump *pump) {
     job_list_append(&pump->finished, &arrived);
 }
 
+static struct job *take_waiting(struct pump *pump) {
+    struct job *job = pump->waiting;
+    pump->waiting = NULL;
+    return job;
+}
+
 /* It runs when everything else is finished and settled. If that takes long, it goes back for a while, so
  * that the other threads have work and another worker may try; each time the patience doubles, so that
  * its turn comes in the end. */
 void pump_release_suspect(struct pump *pump) {
-    int64_t shortest = pump_tuning(pump)->lease_ms / 2;
-    struct job *job = pump->waiting;
-    struct job_list ready = {0};
-
-    if (!job)
+    if (!pump->waiting)
         return;
     if (pump->held_count == 1) {
-        pump->waiting = NULL;
-        pump->suspect = job;
+        struct job_list ready = {0};
+        pump->suspect = take_waiting(pump);
         pump->patience_ms = 0;
-        job_list_push(&ready, job);
+        job_list_push(&ready, pump->suspect);
         crew_put(pump->crew, &ready);
         return;
     }
+    int64_t shortest = pump_tuning(pump)->lease_ms / 2;
     if (pump->patience_ms < shortest)
         pump->patience_ms = shortest;
     if (pump->now_ms - pump->waiting_since_ms < pump->patience_ms)
         return;
-    pump->waiting = NULL;
     pump->no_suspects_until_ms = pump->now_ms + pump->patience_ms;
     if (pump->patience_ms < PATIENCE_LONGEST_MS)
         pump->patience_ms *= 2;
-    pump_give_back_one(pump, job, SUSPECT_AWAY_MS);
+    pump_give_back_one(pump, take_waiting(pump), SUSPECT_AWAY_MS);
 }
 
 void pump_give_back(struct pump *pump, bool all) {
-    struct job_list jobs = {0};
-    struct job *job;
-
     if (!all && (pump->view.oldest_queued_ms == INT64_MAX ||
                  pump->now_ms - pump->view.oldest_queued_ms < pump_tuning(pump)->lease_ms / 2))
         return;
+    struct job_list jobs = {0};
     crew_take_back(pump->crew, all, &jobs);
-    while ((job = job_list_pop(&jobs)) != NULL)
+    for (struct job *job; (job = job_list_pop(&jobs)) != NULL;)
         pump_give_back_one(pump, job, 0);
-    if (all && pump->waiting) {
-        job = pump->waiting;
-        pump->waiting = NULL;
-        pump_give_back_one(pump, job, 0);
-    }
+    if (all && pump->waiting)
+        pump_give_back_one(pump, take_waiting(pump), 0);
 }

@@ -2,9 +2,11 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 void outbound_clear(struct outbound *out) {
     for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
-        gather_clear(&out->lists[kind]);
+        out->lists[kind].count = 0;
 }
 
 void outbound_release(struct outbound *out) {
@@ -23,14 +25,10 @@ bool outbound_is_empty(const struct outbound *out) {
 }
 
 static bool add_wait(struct outbound *out, size_t i, const struct wait *wait) {
-    size_t capacity = out->wait_capacity ? out->wait_capacity * 2 : 64;
-    struct wait *waits;
-
     if (i == out->wait_capacity) {
-        waits = realloc(out->waits, capacity * sizeof(*waits));
-        if (!waits)
+        size_t capacity = out->wait_capacity ? out->wait_capacity * 2 : 64;
+        if (!memory_resize(&out->waits, capacity, sizeof(*out->waits)))
             return false;
-        out->waits = waits;
         out->wait_capacity = capacity;
     }
     out->waits[i] = *wait;
@@ -40,7 +38,6 @@ static bool add_wait(struct outbound *out, size_t i, const struct wait *wait) {
 bool outbound_add(struct outbound *out, boxcar_settle_kind kind, struct job *job) {
     struct gather_list *list = &out->lists[kind];
     boxcar_settlement settlement = {.work_id = job->message->work_id, .epoch = job->message->epoch};
-
     /* Of a job that still runs, the rest is its thread's. */
     if (kind != BOXCAR_RENEW && kind != BOXCAR_RECORD) {
         settlement.delay_ms = job->delay_ms;

@@ -11,23 +11,18 @@
 #define RETRY_FIRST_MS 50
 #define RETRY_LONGEST_MS 2000
 
-void pace_learn(struct pace *pace, int64_t microseconds, size_t count) {
-    double sample = (double)microseconds;
-
-    if (!pace->known) {
-        pace->known = true;
-        pace->message_us = sample;
-        return;
-    }
-    for (size_t i = 0; i < count && i < 100; i++)
-        pace->message_us +=
-            (sample - pace->message_us) * (sample > pace->message_us ? WEIGHT_SLOWER : WEIGHT_FASTER);
+void pace_learn(struct pace *pace, int64_t microseconds) {
+    double surplus = (double)microseconds - pace->message_us;
+    if (pace->known)
+        pace->message_us += surplus * (surplus > 0 ? WEIGHT_SLOWER : WEIGHT_FASTER);
+    else
+        pace->message_us = (double)microseconds;
+    pace->known = true;
 }
 
 /* The time of a message, by messages that have finished and by those that have been running for longer. */
 static double message_time(const struct pace *pace, const struct pace_view *view) {
     double message_us = pace->message_us;
-
     if (view->running >= view->concurrency && (double)view->elapsed_ms * 1000 > message_us)
         message_us = (double)view->elapsed_ms * 1000;
     return message_us < 1 ? 1 : message_us;
@@ -42,7 +37,6 @@ static double finished_in(int64_t ms, const struct pace *pace, const struct pace
 static size_t batch_size(const struct pace *pace, const struct pace_view *view) {
     size_t grown = pace->grown < view->batch_limit ? pace->grown : view->batch_limit;
     double quick = pace->known ? finished_in(GROWN_MS, pace, view) : 0;
-
     if ((double)grown > quick)
         grown = (size_t)quick;
     return grown > view->batch_size ? grown : view->batch_size;
@@ -51,7 +45,6 @@ static size_t batch_size(const struct pace *pace, const struct pace_view *view) 
 void pace_grow(struct pace *pace, const struct pace_view *view, const int asked[2], const size_t brought[2]) {
     size_t size = batch_size(pace, view);
     bool full = false, large = false;
-
     for (int box = 0; box < 2; box++)
         if (asked[box] > 0 && brought[box] >= (size_t)asked[box]) {
             full = true;
@@ -65,12 +58,10 @@ void pace_grow(struct pace *pace, const struct pace_view *view, const int asked[
 
 /* How many may wait in the queue. */
 static size_t queue_room(const struct pace *pace, const struct pace_view *view) {
-    size_t size = batch_size(pace, view);
-    double fits;
-
     if (!pace->known)
         return 0;
-    fits = finished_in(view->lease_ms, pace, view) / LEASE_SHARE;
+    size_t size = batch_size(pace, view);
+    double fits = finished_in(view->lease_ms, pace, view) / LEASE_SHARE;
     if (fits < (double)view->concurrency)
         return 0;
     return fits < (double)size ? (size_t)fits : size;
@@ -83,7 +74,6 @@ size_t pace_claim_size(const struct pace *pace, const struct pace_view *view) {
     size_t active = view->queued + view->running;
     size_t held = active + view->behind;
     size_t most = view->concurrency + room;
-
     /* Half a queue is no reason to ask yet, unless a thread has nothing to do. */
     if (active >= view->concurrency && (held >= most || view->queued > room / 2))
         return 0;
@@ -95,7 +85,6 @@ size_t pace_claim_size(const struct pace *pace, const struct pace_view *view) {
 
 void pace_share(size_t size, const bool asked[2], unsigned turn, int ret_sizes[2]) {
     size_t first = turn & 1;
-
     ret_sizes[0] = asked[0] ? (int)size : 0;
     ret_sizes[1] = asked[1] ? (int)size : 0;
     if (!asked[0] || !asked[1])
@@ -106,7 +95,6 @@ void pace_share(size_t size, const bool asked[2], unsigned turn, int ret_sizes[2
 
 int64_t pace_pause(int64_t *pause_ms, int64_t poll_ms) {
     int64_t pause = *pause_ms < PACE_PAUSE_FIRST_MS ? PACE_PAUSE_FIRST_MS : *pause_ms;
-
     if (pause > poll_ms)
         pause = poll_ms;
     *pause_ms = pause * 2;
@@ -130,7 +118,6 @@ void pace_wake(struct pace *pace) { pace->woken = true; }
 
 int64_t pace_retry_ms(int failures, double chance) {
     int64_t longest = RETRY_FIRST_MS;
-
     for (int i = 1; i < failures && longest < RETRY_LONGEST_MS; i++)
         longest *= 2;
     if (longest > RETRY_LONGEST_MS)

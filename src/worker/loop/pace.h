@@ -20,8 +20,8 @@ struct pace {
 
 #define PACE_PAUSE_FIRST_MS 1
 
-/* Each of `count` messages took this long. */
-void pace_learn(struct pace *pace, int64_t microseconds, size_t count);
+/* A message took this long. */
+void pace_learn(struct pace *pace, int64_t microseconds);
 
 struct pace_view {
     size_t concurrency, batch_size;

@@ -16,17 +16,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "core/setting.h"
-#include "exchange.h"
-#include "flush.h"
-#include "heartbeat.h"
-#include "jobs.h"
-#include "loop.h"
-#include "refusal.h"
-#include "request/coordinator/presence.h"
 #include "request/request.h"
-#include "stop.h"
-#include "waits.h"
-#include "worker/steward.h"
 
 #define NAP_MIN_MS 3     /* shorter waits are not worth telling the store */
 #define DEFERRED_MS 2000 /* what the worker itself puts off is back by then */
@@ -37,13 +27,6 @@ static void set_state(struct pump *pump, boxcar_worker_state state) {
     atomic_store(&pump->worker->state, (int)state);
 }
 
-static void finish(struct pump *pump, boxcar_status status, const boxcar_error *err) {
-    pump->done = true;
-    pump->end_status = status;
-    if (err)
-        pump->end_error = *err;
-}
-
 /* ---- each turn's beginning ---- */
 
 static void look_now(struct pump *pump, int64_t now_ms) {
@@ -51,23 +34,24 @@ static void look_now(struct pump *pump, int64_t now_ms) {
         pump->boxes[box].next_look_ms = now_ms;
 }
 
-static void apply_tuning(struct pump *pump, struct steward *steward) {
-    struct tuning tuning;
-    boxcar_error err = BOXCAR_ERROR_INIT;
+static void log_shortage(const struct pump *pump, const boxcar_error *few) {
+    store_log(pump_logger(pump), BOXCAR_LOG_WARN, "shortage", NULL, 0, "%s", few->message);
+}
 
-    if (!worker_take_pending(pump->worker, &tuning))
+static void apply_tuning(struct pump *pump, struct steward *steward) {
+    if (!worker_take_pending(pump->worker))
         return;
-    tuning_release(&pump->worker->tuning);
-    pump->worker->tuning = tuning;
-    if (tuning.log_level != KEEP_LOG_LEVEL) {
-        pump_logger(pump)->log_level = tuning.log_level;
-        pump->store->log_level = tuning.log_level;
+    const struct tuning *tuning = pump_tuning(pump);
+    if (tuning->log_level != KEEP_LOG_LEVEL) {
+        pump_logger(pump)->log_level = tuning->log_level;
+        pump->store->log_level = tuning->log_level;
     }
-    atomic_store(&pump->worker->count.concurrency, tuning.concurrency);
-    crew_set_timeout(pump->crew, tuning.handler_timeout_ms);
-    if (crew_resize(pump->crew, (size_t)tuning.concurrency, &err) != BOXCAR_OK)
-        store_log(pump_logger(pump), BOXCAR_LOG_WARN, "shortage", NULL, 0, "%s", err.message);
-    steward_set_interval(steward, tuning.maintain_ms);
+    atomic_store(&pump->worker->count.concurrency, tuning->concurrency);
+    crew_set_timeout(pump->crew, tuning->handler_timeout_ms);
+    boxcar_error few = BOXCAR_ERROR_INIT;
+    if (crew_resize(pump->crew, (size_t)tuning->concurrency, &few) != BOXCAR_OK)
+        log_shortage(pump, &few);
+    steward_set_interval(steward, tuning->maintain_ms);
     for (struct job *job = pump->held; job; job = job->held_next)
         if (!job->refused)
             job->leased_at_ms = INT64_MIN / 2; /* renewed under the new terms, before the old ones end */
@@ -79,12 +63,16 @@ static void apply_tuning(struct pump *pump, struct steward *steward) {
 
 /* ---- work ---- */
 
-/* Nothing is claimed while a suspect waits until it may run, or runs alone, or while the store does not take
- * what is there. */
 static bool serves_any(const struct pump *pump) {
     return pump_serves(pump, BOXCAR_OUTBOX) || pump_serves(pump, BOXCAR_INBOX);
 }
 
+static bool has_found(const struct pump *pump) {
+    return pump->boxes[BOXCAR_OUTBOX].found || pump->boxes[BOXCAR_INBOX].found;
+}
+
+/* Nothing is claimed while a suspect waits until it may run, or runs alone, or while the store does not take
+ * what is there. */
 static bool may_claim(const struct pump *pump) {
     return !pump->stopping && !pump->waiting && !(pump->suspect && pump_runs_alone(pump->suspect)) &&
            !pump_is_refused(pump);
@@ -92,7 +80,6 @@ static bool may_claim(const struct pump *pump) {
 
 struct pace_view pump_pace_view(const struct pump *pump) {
     const struct tuning *tuning = pump_tuning(pump);
-
     return (struct pace_view){.concurrency = (size_t)tuning->concurrency,
                               .batch_size = (size_t)tuning->batch_size,
                               .batch_limit = (size_t)tuning->batch_limit,
@@ -105,7 +92,6 @@ struct pace_view pump_pace_view(const struct pump *pump) {
 
 static int claim_size(const struct pump *pump) {
     struct pace_view view = pump_pace_view(pump);
-
     return may_claim(pump) ? (int)pace_claim_size(&pump->pace, &view) : 0;
 }
 
@@ -113,43 +99,34 @@ static int claim_size(const struct pump *pump) {
  * while the other box has a lot. */
 static bool is_time_to_look(const struct pump *pump, int i) {
     const struct pump_box *box = &pump->boxes[i];
-
-    if (!pump_serves(pump, (boxcar_box)i))
+    if (!pump_serves(pump, i))
         return false;
     if (box->found || pump->now_ms >= box->next_look_ms)
         return true;
-    return pump_has_found(pump) ? pump->now_ms - box->looked_at_ms >= BESIDE_MS : pump_flush_is_due(pump);
+    return has_found(pump) ? pump->now_ms - box->looked_at_ms >= BESIDE_MS : pump_flush_is_due(pump);
 }
 
 /* What to ask each box for. */
 static void plan_claim(const struct pump *pump, int ret_sizes[BOXES]) {
     bool asked[BOXES] = {is_time_to_look(pump, BOXCAR_OUTBOX), is_time_to_look(pump, BOXCAR_INBOX)};
-
     pace_share((size_t)claim_size(pump), asked, pump->turn, ret_sizes);
 }
 
-static bool renewal_is_due(const struct pump *pump) {
-    return pump->held_count > 0 && pump->now_ms >= pump->next_renewal_ms;
-}
-
-/* Whether there is a reason for a round trip, and what it is to renew and to claim. */
-static bool plan_exchange(struct pump *pump, int ret_sizes[BOXES], bool *ret_renew) {
-    bool renew = renewal_is_due(pump);
-
-    plan_claim(pump, ret_sizes);
-    if (!renew && ret_sizes[BOXCAR_OUTBOX] + ret_sizes[BOXCAR_INBOX] == 0 && !pump_flush_is_due(pump))
+/* A round trip, if there is a reason for one. */
+static bool exchange_attached(struct pump *pump) {
+    bool renew = pump->held_count > 0 && pump->now_ms >= pump->next_renewal_ms;
+    int sizes[BOXES] = {0};
+    plan_claim(pump, sizes);
+    if (!renew && sizes[BOXCAR_OUTBOX] + sizes[BOXCAR_INBOX] == 0 && !pump_flush_is_due(pump))
         return false;
     if (renew)
         pump->next_renewal_ms = pump->now_ms + pump_tuning(pump)->lease_ms / 6;
-    *ret_renew = renew;
-    return true;
+    return pump_exchange(pump, sizes, renew);
 }
 
 /* A store that is away is asked again when its time comes, whatever there is to say: first about what is
  * held, then for more. Where it was claims that failed, both at once: the rest shows nothing. */
 static bool exchange_detached(struct pump *pump) {
-    int sizes[BOXES] = {0};
-
     if (pump->now_ms < pump->retry_at_ms)
         return false;
     if (!serves_any(pump)) { /* nothing else to ask the store for */
@@ -157,6 +134,7 @@ static bool exchange_detached(struct pump *pump) {
         (void)pump_evaluate_waits(pump);
         return true;
     }
+    int sizes[BOXES] = {0};
     if (pump->held_count == 0 || pump->claims_fail)
         plan_claim(pump, sizes);
     if (!pump_exchange(pump, sizes, true))
@@ -166,9 +144,6 @@ static bool exchange_detached(struct pump *pump) {
 
 /* Whether it did anything: then what comes next may have changed. */
 static bool talk(struct pump *pump) {
-    int sizes[BOXES] = {0};
-    bool renew;
-
     if (!pump_is_attached(pump))
         return exchange_detached(pump);
     if (pump_heartbeat_is_due(pump) && pump_beats_alone(pump))
@@ -177,7 +152,7 @@ static bool talk(struct pump *pump) {
         return false;
     /* There may be waits to look for all the time; what is held must be renewed and settled all the same. */
     bool evaluated = pump_evaluate_waits(pump);
-    if (!pump_is_attached(pump) || (plan_exchange(pump, sizes, &renew) && pump_exchange(pump, sizes, renew)))
+    if (!pump_is_attached(pump) || exchange_attached(pump))
         return true;
     if (!pump_heartbeat_is_due(pump))
         return evaluated;
@@ -190,7 +165,6 @@ static bool talk(struct pump *pump) {
 static int64_t longest_backoff(const struct pump *pump) {
     const boxcar_backoff_policy *policy = pump_tuning(pump)->policy;
     int64_t longest = pump->backoff_cap_ms > DEFERRED_MS ? pump->backoff_cap_ms : DEFERRED_MS;
-
     if (policy && policy->curve.cap_ms > longest)
         longest = policy->curve.cap_ms;
     for (size_t i = 0; policy && i < policy->topic_count; i++)
@@ -201,36 +175,32 @@ static int64_t longest_backoff(const struct pump *pump) {
 
 /* Handlers of one box may feed the other: nothing is left in both. */
 static boxcar_status is_drained(struct pump *pump, bool *ret_drained, boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
-
-    *ret_drained = true;
-    for (int i = 0; status == BOXCAR_OK && *ret_drained && i < BOXES; i++) {
+    bool drained = true;
+    for (int i = 0; drained && i < BOXES; i++) {
         const struct pump_box *box = &pump->boxes[i];
         boxcar_str wait_topic = i == BOXCAR_OUTBOX ? boxcar_str_of(pump->wait_topic) : BOXCAR_NO_STR;
-
-        if (pump_serves(pump, (boxcar_box)i))
-            status =
-                pump->store->ops->is_drained(pump->store, (boxcar_box)i, box->patterns, box->pattern_count,
-                                             wait_topic, longest_backoff(pump), ret_drained, err);
+        if (pump_serves(pump, i))
+            TRY(pump->store->ops->is_drained(pump->store, (boxcar_box)i, box->patterns, box->pattern_count,
+                                             wait_topic, longest_backoff(pump), &drained, err));
     }
-    return status;
+    *ret_drained = drained;
+    return BOXCAR_OK;
 }
 
 static void end_if_drained(struct pump *pump) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    bool drained = false;
-    boxcar_status status;
-
-    if (!pump->worker->drain || pump->held_count > 0 || pump_has_found(pump) || !pump_is_attached(pump) ||
+    if (!pump->worker->drain || pump->held_count > 0 || has_found(pump) || !pump_is_attached(pump) ||
         pump->stopping)
         return;
-    status = is_drained(pump, &drained, &err);
-    if (status != BOXCAR_OK && !err.retryable)
-        finish(pump, status, &err);
-    else if (status != BOXCAR_OK)
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_status status = is_drained(pump, &pump->done, &err);
+    if (status == BOXCAR_OK)
+        return;
+    if (err.retryable) {
         pump_detach(pump, &err);
-    else if (drained)
-        finish(pump, BOXCAR_OK, NULL);
+        return;
+    }
+    pump->done = true;
+    pump->end_error = err;
 }
 
 /* ---- waiting ---- */
@@ -240,7 +210,6 @@ static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t next_event(const struct pump *pump, bool wants_work) {
     int64_t at =
         earlier(pump->now_ms + WATCH_MS, earlier(pump->view.next_check_ms, pump_next_stop_event(pump)));
-
     if (!pump_is_attached(pump))
         return earlier(at, pump->retry_at_ms);
     if (pump->held_count > 0)
@@ -250,7 +219,7 @@ static int64_t next_event(const struct pump *pump, bool wants_work) {
     if (pump->waiting)
         at = earlier(at, pump->waiting_since_ms + pump->patience_ms);
     for (int box = 0; wants_work && box < BOXES; box++)
-        if (pump_serves(pump, (boxcar_box)box))
+        if (pump_serves(pump, box))
             at = earlier(at, pump->boxes[box].next_look_ms);
     return at;
 }
@@ -259,15 +228,14 @@ static int64_t next_event(const struct pump *pump, bool wants_work) {
  * means that it may have work. */
 static void nap(struct pump *pump, int64_t ms) {
     struct nap how = {.owner = pump->worker->owner, .longest_ms = ms, .wake_fd = pump->worker->wake_fd};
-    struct pollfd own = {.fd = pump->worker->wake_fd, .events = POLLIN};
-    int64_t before = clock_ms();
-
     for (int box = 0; box < BOXES; box++) {
-        how.boxes[box].awaited = pump_serves(pump, (boxcar_box)box);
+        how.boxes[box].awaited = pump_serves(pump, box);
         how.boxes[box].topics = pump->boxes[box].patterns;
         how.boxes[box].topic_count = pump->boxes[box].pattern_count;
     }
+    int64_t before = clock_ms();
     pump->store->ops->sleep(pump->store, &how);
+    struct pollfd own = {.fd = pump->worker->wake_fd, .events = POLLIN};
     if (clock_ms() - before < ms && poll(&own, 1, 0) == 0) {
         look_now(pump, before);
         pace_wake(&pump->pace);
@@ -278,11 +246,10 @@ static void wait_for_event(struct pump *pump) {
     bool wants_work = pump_is_attached(pump) && serves_any(pump) && claim_size(pump) > 0;
     int64_t now = clock_ms();
     int64_t ms = next_event(pump, wants_work) - now;
-    int64_t deaf_ms = pump->looked_at_ms + pump->pace.deaf_ms - now;
-    struct pollfd own = {.fd = pump->worker->wake_fd, .events = POLLIN};
-
     if (ms <= 0 || !crew_begin_wait(pump->crew))
         return;
+    int64_t deaf_ms = pump->looked_at_ms + pump->pace.deaf_ms - now;
+    struct pollfd own = {.fd = pump->worker->wake_fd, .events = POLLIN};
     if (wants_work && ms >= NAP_MIN_MS && deaf_ms <= 0)
         nap(pump, ms);
     else
@@ -320,29 +287,30 @@ static void turn(struct pump *pump, struct steward *steward) {
         wait_for_event(pump);
 }
 
-/* Reads the store's settings that the loop needs: the longest backoff, up to which a drain waits for retries,
+/* Takes the store's settings that the loop needs: the longest backoff, up to which a drain waits for retries,
  * the interval of heartbeats, and the topic of waits. */
-static boxcar_status read_settings(struct pump *pump, boxcar_error *err) {
+static boxcar_status take_settings(struct pump *pump, const struct setting_value_list *list,
+                                   boxcar_error *err) {
     const struct setting *cap = setting_find(BOXCAR_STR("backoff_cap"));
-    struct setting_value_list list = {.arena = ARENA_INIT};
     boxcar_str wait_topic = BOXCAR_STR(WAIT_TOPIC_DEFAULT);
     double cap_ms = 60000;
-    boxcar_status status;
-
     (void)setting_parse(cap, boxcar_str_of(cap->default_value), &cap_ms, NULL);
-    status = pump->store->ops->settings_read(pump->store, &list, err);
-    for (size_t i = 0; status == BOXCAR_OK && i < list.count; i++) {
-        const struct setting_value *value = &list.items[i];
-
+    for (size_t i = 0; i < list->count; i++) {
+        const struct setting_value *value = &list->items[i];
         if (str_equal(value->name, BOXCAR_STR("backoff_cap")))
             cap_ms = value->number;
         if (str_equal(value->name, BOXCAR_STR("join_wait_topic")) && !str_is_empty(value->text))
             wait_topic = value->text;
     }
     pump->backoff_cap_ms = (int64_t)cap_ms;
-    pump->heartbeat.interval_ms = presence_interval_ms(&list);
-    if (status == BOXCAR_OK)
-        status = pump_set_topics(pump, wait_topic, err);
+    pump->heartbeat.interval_ms = presence_interval_ms(list);
+    return pump_set_topics(pump, wait_topic, err);
+}
+
+static boxcar_status read_settings(struct pump *pump, boxcar_error *err) {
+    struct setting_value_list list = {.arena = ARENA_INIT};
+    TRY(pump->store->ops->settings_read(pump->store, &list, err));
+    boxcar_status status = take_settings(pump, &list, err);
     arena_release(&list.arena);
     return status;
 }
@@ -350,51 +318,41 @@ static boxcar_status read_settings(struct pump *pump, boxcar_error *err) {
 /* A worker with some of its threads works; it gets the others when the system has what they need. */
 static boxcar_status hire(struct pump *pump, boxcar_error *err) {
     boxcar_error few = BOXCAR_ERROR_INIT;
-
-    if (crew_resize(pump->crew, (size_t)pump->worker->tuning.concurrency, &few) == BOXCAR_OK)
+    if (crew_resize(pump->crew, (size_t)pump_tuning(pump)->concurrency, &few) == BOXCAR_OK)
         return BOXCAR_OK;
     if (crew_threads(pump->crew) == 0) {
         if (err)
             *err = few;
         return few.status;
     }
-    store_log(pump_logger(pump), BOXCAR_LOG_WARN, "shortage", NULL, 0, "%s", few.message);
+    log_shortage(pump, &few);
     return BOXCAR_OK;
 }
 
 static boxcar_status pump_open(struct pump *pump, boxcar_error *err) {
     struct boxcar_worker *worker = pump->worker;
-    boxcar_status status;
-
     set_state(pump, BOXCAR_WORKER_STARTING);
-    status = worker->open(&worker->store, &pump->store, err);
-    if (status == BOXCAR_OK)
-        status = read_settings(pump, err);
-    if (status == BOXCAR_OK)
-        status =
-            crew_open(&worker->store, pump->store->id, worker->handlers, worker->wake_fd, &pump->crew, err);
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(worker->open(&worker->store, &pump->store, err));
+    TRY(read_settings(pump, err));
+    TRY(crew_open(&worker->store, pump->store->id, worker->handlers, worker->wake_fd, &pump->crew, err));
     if (!serves_any(pump))
         store_log(pump_logger(pump), BOXCAR_LOG_INFO, "start", NULL, 0,
                   "no handlers: this worker evaluates waits for joins and does upkeep");
     pump_set_patience(pump);
     pump_look_soon(pump);
     crew_set_timeout(pump->crew, worker->tuning.handler_timeout_ms);
-    status = hire(pump, err);
     atomic_store(&worker->count.concurrency, worker->tuning.concurrency);
-    return status;
+    return hire(pump, err);
 }
 
 /* Messages that are still held stay leased until their leases expire. */
 static void pump_close(struct pump *pump) {
-    if (pump->store && pump_is_attached(pump) && pump->crew)
-        (void)request_farewell(pump->store, pump->worker->owner, NULL);
     if (pump->crew) {
         struct job_list rest = {0};
-
+        if (pump_is_attached(pump))
+            (void)request_farewell(pump->store, pump->worker->owner, NULL);
         crew_take_back(pump->crew, true, &rest);
-        crew_cancel_all(pump->crew, CANCEL_STOP);
+        crew_cancel(pump->crew, NULL, CANCEL_STOP);
         (void)crew_supervise(pump->crew, true);
     }
     while (pump->held)
@@ -411,21 +369,15 @@ static void pump_close(struct pump *pump) {
 }
 
 boxcar_status pump_run(struct boxcar_worker *worker, boxcar_error *err) {
-    struct pump pump = {.worker = worker, .next_renewal_ms = INT64_MAX, .end_error = BOXCAR_ERROR_INIT};
-    struct steward *steward;
-    boxcar_status status;
-
+    int64_t now_ms = clock_ms();
+    CLEANUP(pump_close)
+    struct pump pump = {
+        .worker = worker, .now_ms = now_ms, .next_renewal_ms = now_ms, .end_error = BOXCAR_ERROR_INIT};
     memcpy(&pump.random, worker->owner.uuid.bytes + 12, sizeof(pump.random));
     pump_set_strategy(&pump);
-    pump.now_ms = clock_ms();
-    pump.next_renewal_ms = pump.now_ms;
-    atomic_store(&worker->turned_at_ms, pump.now_ms);
-    status = pump_open(&pump, err);
-    if (status != BOXCAR_OK) {
-        pump_close(&pump);
-        return status;
-    }
-    steward = steward_start(worker, pump_logger(&pump), worker->tuning.maintain_ms);
+    atomic_store(&worker->turned_at_ms, now_ms);
+    TRY(pump_open(&pump, err));
+    struct steward *steward = steward_start(worker, pump_logger(&pump), worker->tuning.maintain_ms);
     if (!steward)
         store_log(pump_logger(&pump), BOXCAR_LOG_WARN, "maintain", NULL, 0,
                   "no thread for upkeep could be started: run `boxcar maintain` separately");
@@ -433,8 +385,7 @@ boxcar_status pump_run(struct boxcar_worker *worker, boxcar_error *err) {
     while (!pump.done)
         turn(&pump, steward);
     steward_stop(steward);
-    pump_close(&pump);
-    if (pump.end_status != BOXCAR_OK && err)
+    if (pump.end_error.status != BOXCAR_OK && err)
         *err = pump.end_error;
-    return pump.end_status;
+    return pump.end_error.status;
 }

@@ -1,11 +1,11 @@
-/* The state of the work loop. pump.c drives it; the other files of this folder are its parts. */
+/* The work loop: its state, and what its parts do with it. pump.c drives it; the other files of this folder
+ * are its parts. */
 #ifndef BOXCAR_WORKER_LOOP_PUMP_H
 #define BOXCAR_WORKER_LOOP_PUMP_H
 
-#include <limits.h>
-
 #include "outbound.h"
 #include "pace.h"
+#include "request/coordinator/presence.h"
 #include "request/refusal.h"
 #include "request/schedule.h"
 #include "worker/crew/crew.h"
@@ -39,7 +39,7 @@ struct heartbeat {
         HEARTBEAT_ALONE      /* it did */
     } way;
     bool is_mute; /* the heartbeat is refused, and that was logged */
-    char host[HOST_NAME_MAX + 1];
+    char host[PRESENCE_HOST_SIZE];
     struct instance instances[BOXES];
 };
 
@@ -89,21 +89,126 @@ struct pump {
     bool stopping, cancelled, done;
     int64_t stop_by_ms; /* end of the grace time */
     int64_t cancelled_at_ms;
-    boxcar_status end_status;
-    boxcar_error end_error;
+    boxcar_error end_error; /* status BOXCAR_OK = it ended well */
 };
-
-/* What its pace depends on. */
-struct pace_view pump_pace_view(const struct pump *pump);
 
 static inline bool pump_is_attached(const struct pump *pump) { return pump->failures == 0; }
 static inline const struct tuning *pump_tuning(const struct pump *pump) { return &pump->worker->tuning; }
-static inline bool pump_serves(const struct pump *pump, boxcar_box box) {
+static inline bool pump_serves(const struct pump *pump, int box) {
     return pump->boxes[box].pattern_count > 0;
 }
-static inline bool pump_has_found(const struct pump *pump) {
-    return pump->boxes[BOXCAR_OUTBOX].found || pump->boxes[BOXCAR_INBOX].found;
-}
 static inline struct boxcar_store *pump_logger(const struct pump *pump) { return &pump->crew->logger; }
+
+/* Works until it is told to stop, or until everything is done if the worker drains. The caller's thread does
+ * it. */
+boxcar_status pump_run(struct boxcar_worker *worker, boxcar_error *err);
+/* What its pace depends on. */
+struct pace_view pump_pace_view(const struct pump *pump);
+
+/* ---- exchange.c: the round trip, and what a store that fails means ---- */
+
+/* Sends verdicts, renewals and the heartbeat, and asks each box for the given number of messages. false =
+ * there was nothing to send or ask. */
+bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew);
+/* Looks at every box as soon as there is room. */
+void pump_look_soon(struct pump *pump);
+void pump_count_lost(struct pump *pump, struct job *job); /* its lease ended before it was settled */
+void pump_set_patience(struct pump *pump);
+/* The store failed: says so once and waits longer each time. */
+void pump_detach(struct pump *pump, const boxcar_error *err);
+void pump_attach(struct pump *pump); /* it has answered */
+
+/* ---- flush.c: when verdicts go out ---- */
+
+void pump_set_strategy(struct pump *pump); /* as the tuning says */
+void pump_note_finished(struct pump *pump);
+void pump_note_flushed(struct pump *pump);
+bool pump_flush_is_due(const struct pump *pump);
+int64_t pump_next_flush_ms(const struct pump *pump); /* if not now; INT64_MAX = none ahead */
+
+/* ---- refusal.c: verdicts that the store does not take ---- */
+
+/* Whether there are any, or one is searched for: nothing is claimed then, and verdicts go by themselves. */
+bool pump_is_refused(const struct pump *pump);
+/* Which verdicts go out now: the first *ret_count of the list. */
+struct job_list *pump_choose_verdicts(struct pump *pump, size_t *ret_count);
+/* When some may; INT64_MAX = there are none. */
+int64_t pump_next_verdict_ms(const struct pump *pump);
+/* The first `count` finished jobs are decided. */
+void pump_pass_verdicts(struct pump *pump, size_t count);
+/* Those that are on their way: how many, and what the store did. Taken; not taken, which says nothing about
+ * them; refused. */
+size_t pump_count_verdicts(const struct pump *pump);
+void pump_take_verdicts(struct pump *pump);
+void pump_keep_verdicts(struct pump *pump);
+void pump_take_refusal(struct pump *pump, const boxcar_error *err);
+
+/* ---- heartbeat.c: that the worker lives ---- */
+
+bool pump_heartbeat_is_due(const struct pump *pump);
+/* Whether it must not go along with a request. */
+bool pump_beats_alone(const struct pump *pump);
+/* Fills pump->heartbeat.instances and returns how many there are. */
+size_t pump_fill_instances(struct pump *pump);
+/* The store took a request, with the heartbeat or without. */
+void pump_take_heartbeat(struct pump *pump, bool along);
+/* The store did not take it. true = perhaps because of the heartbeat: the same again without it. */
+bool pump_suspects_heartbeat(struct pump *pump, bool along, const boxcar_error *err);
+/* By itself. */
+void pump_beat(struct pump *pump);
+
+/* ---- jobs.c: taking messages in and letting them go ---- */
+
+/* Claimed messages become jobs: discarded, queued, or kept waiting if they are suspects. */
+void pump_admit(struct pump *pump, struct result *result, int64_t asked_at_ms);
+/* One of them, whose handler is known; those for the crew are added to `ready`. */
+void pump_admit_one(struct pump *pump, struct job *job, struct job_list *ready);
+/* It goes back to the store, without an attempt. */
+void pump_give_back_one(struct pump *pump, struct job *job, int64_t delay_ms);
+/* The job is settled, or lost: it is forgotten. */
+void pump_forget(struct pump *pump, struct job *job);
+/* The job has a verdict. */
+void pump_finish(struct pump *pump, struct job *job, boxcar_verdict verdict, int64_t delay_ms);
+/* Takes finished jobs from the crew; logs and learns from them. */
+void pump_collect(struct pump *pump);
+/* Lets a waiting suspect run, if it may now. */
+void pump_release_suspect(struct pump *pump);
+/* Whether this message may only run with nothing else in flight. */
+bool pump_runs_alone(const struct job *job);
+/* Gives back what is queued and has waited too long behind slow handlers; with `all`, everything
+ * that no handler has begun. */
+void pump_give_back(struct pump *pump, bool all);
+
+/* ---- streams.c: one after the other ---- */
+
+/* The messages of a load that have a stream. */
+void pump_admit_streams(struct pump *pump, struct load *load, size_t streamed, struct job_list *ready);
+/* The job is not done after all: what is behind it in its stream and not begun goes back. */
+void pump_give_back_behind(struct pump *pump, struct job *job);
+
+/* ---- attempts.c: the last attempt ---- */
+
+/* Whether a message that was to be retried, and is settled now, had no attempt left. */
+bool pump_was_last_attempt(struct pump *pump, const struct job *job);
+
+/* ---- waits.c: waits for joins ---- */
+
+/* Once, before anything is claimed: what to ask for. BOXCAR_E_CONFLICT: the waits' topic has a handler. */
+boxcar_status pump_set_topics(struct pump *pump, boxcar_str wait_topic, boxcar_error *err);
+bool pump_is_wait(const struct pump *pump, const struct job *job);
+void pump_admit_wait(struct pump *pump, struct job *job);
+/* Takes the outcomes of the waits that were sent. sent_before: they may have been sent twice. */
+void pump_take_waits(struct pump *pump, const struct result *result, bool sent_before);
+/* Whether waits are evaluated apart from claims: without a handler of the outbox nothing is claimed there. */
+bool pump_looks_after_waits(const struct pump *pump);
+/* Evaluates those that are due, when it is time. true = there were some. */
+bool pump_evaluate_waits(struct pump *pump);
+
+/* ---- stop.c: stopping and draining ---- */
+
+void pump_drive_stop(struct pump *pump);
+int64_t pump_next_stop_event(const struct pump *pump); /* INT64_MAX = none ahead */
+/* Gives up on handlers that do not stop: those that are overdue, or all. */
+void pump_supervise(struct pump *pump, bool all);
 
 #endif

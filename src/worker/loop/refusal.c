@@ -8,10 +8,9 @@
  *
  * Meanwhile nothing is claimed. Renewals and heartbeats go out without verdicts, so that they do not fail
  * because of one of them. */
-#include "refusal.h"
+#include "pump.h"
 
 #include "base/clock.h"
-#include "jobs.h"
 #include "worker/crew/log_message.h"
 
 #define REFUSED_MS 200 /* between tries of what is refused by itself */
@@ -24,15 +23,10 @@ bool pump_is_refused(const struct pump *pump) { return is_searching(pump) || pum
 
 /* ---- what goes out ---- */
 
-static bool may_retry(const struct pump *pump) {
-    return pump->refusal.aside.count > 0 && pump->now_ms >= pump->refusal.retry_at_ms;
-}
-
 struct job_list *pump_choose_verdicts(struct pump *pump, size_t *ret_count) {
     struct pump_refusal *refusal = &pump->refusal;
-
     *ret_count = 0;
-    if (may_retry(pump)) {
+    if (refusal->aside.count > 0 && pump->now_ms >= refusal->retry_at_ms) {
         *ret_count = 1;
         return &refusal->aside;
     }
@@ -48,7 +42,6 @@ struct job_list *pump_choose_verdicts(struct pump *pump, size_t *ret_count) {
 int64_t pump_next_verdict_ms(const struct pump *pump) {
     const struct pump_refusal *refusal = &pump->refusal;
     int64_t at = pump->finished.count > 0 ? refusal->search_at_ms : INT64_MAX;
-
     return refusal->aside.count > 0 && refusal->retry_at_ms < at ? refusal->retry_at_ms : at;
 }
 
@@ -64,7 +57,6 @@ static const struct gather_list *verdict_list(const struct pump *pump, int i) {
 
 size_t pump_count_verdicts(const struct pump *pump) {
     size_t count = 0;
-
     for (int k = 0; k < VERDICT_LISTS; k++)
         count += verdict_list(pump, k)->count;
     return count;
@@ -72,24 +64,17 @@ size_t pump_count_verdicts(const struct pump *pump) {
 
 /* NULL = there are none, or several. */
 static struct job *lone_verdict(const struct pump *pump) {
-    struct job *job = NULL;
-
-    for (int k = 0; k < VERDICT_LISTS; k++) {
-        const struct gather_list *list = verdict_list(pump, k);
-
-        if (list->count == 0)
-            continue;
-        if (list->count > 1 || job)
-            return NULL;
-        job = outbound_job(list, 0);
-    }
-    return job;
+    if (pump_count_verdicts(pump) != 1)
+        return NULL;
+    int k = 0;
+    while (verdict_list(pump, k)->count == 0)
+        k++;
+    return outbound_job(verdict_list(pump, k), 0);
 }
 
 /* Of a try of what was put aside: it stands in no row. */
 static bool is_retry(const struct pump *pump) {
     const struct job *job = lone_verdict(pump);
-
     return job && job->refused;
 }
 
@@ -105,7 +90,6 @@ void pump_pass_verdicts(struct pump *pump, size_t count) {
 
 void pump_take_verdicts(struct pump *pump) {
     size_t count = pump_count_verdicts(pump);
-
     if (count == 0)
         return;
     pump->refusal.is_proven = true;
@@ -115,13 +99,10 @@ void pump_take_verdicts(struct pump *pump) {
 
 void pump_keep_verdicts(struct pump *pump) {
     struct job_list kept = {0};
-
     for (int k = 0; k < VERDICT_LISTS; k++) {
         const struct gather_list *list = verdict_list(pump, k);
-
         for (size_t i = 0; i < list->count; i++) {
             struct job *job = outbound_job(list, i);
-
             job->sent = false;
             job_list_push(job->refused ? &pump->refusal.aside : &kept, job);
         }
@@ -146,7 +127,6 @@ static bool drop_if_hopeless(struct pump *pump, struct job *job, const boxcar_er
 static void put_aside(struct pump *pump, struct job *job, const boxcar_error *err) {
     struct pump_refusal *refusal = &pump->refusal;
     int64_t later = clock_ms() + REFUSED_MS;
-
     if (job->refused || refusal->aside.count == 0)
         refusal->retry_at_ms = later;
     if (!refusal->is_proven) /* it may be the store after all, which is not asked without a pause */
@@ -171,7 +151,6 @@ static void begin_search(struct pump *pump, size_t count, const boxcar_error *er
 void pump_take_refusal(struct pump *pump, const boxcar_error *err) {
     struct job *lone = lone_verdict(pump);
     size_t count = pump_count_verdicts(pump);
-
     atomic_fetch_add(&pump->worker->count.store_errors, 1);
     if (!pump_is_refused(pump) && !is_retry(pump)) {
         begin_search(pump, count, err);

@@ -1,9 +1,8 @@
 /* The end of a worker. Handlers may go on for the grace time; shortly before it is over they are told to
  * stop, with enough time for a program that ignores that to be killed; then their threads are given up. */
-#include "stop.h"
+#include "pump.h"
 
 #include "base/error.h"
-#include "jobs.h"
 #include "worker/crew/log_message.h"
 
 #define OBEY_MS 1500       /* between telling handlers to stop and giving up on them */
@@ -14,7 +13,6 @@
 
 void pump_supervise(struct pump *pump, bool all) {
     size_t abandoned = crew_supervise(pump->crew, all);
-
     if (abandoned == 0)
         return;
     atomic_fetch_add(&pump->worker->count.handlers_abandoned, (int64_t)abandoned);
@@ -22,9 +20,8 @@ void pump_supervise(struct pump *pump, bool all) {
               "%zu handlers did not stop when told to and were given up", abandoned);
     if (pump->view.abandoned + abandoned <= ABANDONED_MAX || pump->stopping)
         return;
-    pump->end_status =
-        error_set(&pump->end_error, BOXCAR_E_STORE,
-                  "%d handlers hang for ever: mend them, and start this program anew", ABANDONED_MAX);
+    error_set(&pump->end_error, BOXCAR_E_STORE,
+              "%d handlers hang for ever: mend them, and start this program anew", ABANDONED_MAX);
     worker_stop(pump->worker);
 }
 
@@ -42,7 +39,6 @@ static void begin_stop(struct pump *pump) {
 /* A store that does not answer is not waited for when the time is over. */
 static void shorten_calls(struct pump *pump) {
     int64_t left_ms = pump->stop_by_ms - pump->now_ms;
-
     if (left_ms < CALL_MS_LAST)
         left_ms = CALL_MS_LAST;
     if (pump->store->call_ms > left_ms)
@@ -52,29 +48,18 @@ static void shorten_calls(struct pump *pump) {
 /* A short grace time is shared: half of it for the handlers, half for them to obey. */
 static int64_t cancel_at(const struct pump *pump) {
     int64_t grace = pump_tuning(pump)->grace_ms;
-
     return pump->stop_by_ms - (grace < 2 * OBEY_MS ? grace / 2 : OBEY_MS);
-}
-
-static int64_t give_up_at(const struct pump *pump) { return pump->cancelled_at_ms + OBEY_MS; }
-
-static void cancel(struct pump *pump) {
-    pump->cancelled = true;
-    pump->cancelled_at_ms = pump->now_ms;
-    crew_cancel_all(pump->crew, CANCEL_STOP);
 }
 
 static void end_unsettled(struct pump *pump) {
     pump->done = true;
-    pump->end_status =
-        error_set(&pump->end_error, BOXCAR_E_UNAVAILABLE,
-                  "the store could not be reached in time; messages left until their lease ends: %zu",
-                  pump->held_count);
+    error_set(&pump->end_error, BOXCAR_E_UNAVAILABLE,
+              "the store could not be reached in time; messages left until their lease ends: %zu",
+              pump->held_count);
 }
 
 void pump_drive_stop(struct pump *pump) {
     int requests = atomic_load(&pump->worker->stop_requests);
-
     if (!pump->stopping && requests > 0)
         begin_stop(pump);
     if (!pump->stopping)
@@ -84,13 +69,17 @@ void pump_drive_stop(struct pump *pump) {
         pump->done = true;
         return;
     }
-    if (!pump->cancelled && (requests > 1 || pump->now_ms >= cancel_at(pump)))
-        cancel(pump);
+    if (!pump->cancelled && (requests > 1 || pump->now_ms >= cancel_at(pump))) {
+        pump->cancelled = true;
+        pump->cancelled_at_ms = pump->now_ms;
+        crew_cancel(pump->crew, NULL, CANCEL_STOP);
+    }
     if (!pump->cancelled)
         return;
-    if (pump->now_ms >= give_up_at(pump))
+    int64_t give_up_at = pump->cancelled_at_ms + OBEY_MS;
+    if (pump->now_ms >= give_up_at)
         pump_supervise(pump, true);
-    if (pump->now_ms >= give_up_at(pump) + LAST_WORDS_MS)
+    if (pump->now_ms >= give_up_at + LAST_WORDS_MS)
         end_unsettled(pump);
 }
 

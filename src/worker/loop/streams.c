@@ -6,27 +6,14 @@
  * This file finds the order, and the crew keeps it (crew_put). Suspects run alone, and the store evaluates
  * waits. So the messages behind a suspect or a wait go back at once and come again when that one is done. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/utf8.h"
-#include "jobs.h"
+#include "pump.h"
 
 #define NO_MEMORY_AWAY_MS 1000
 
 static int compare_places(const void *a, const void *b) {
-    const boxcar_message *x = (*(struct job *const *)a)->message, *y = (*(struct job *const *)b)->message;
-    size_t shorter = x->stream.len < y->stream.len ? x->stream.len : y->stream.len;
-    int order = (x->box > y->box) - (x->box < y->box);
-
-    if (order == 0)
-        order = memcmp(x->stream.data, y->stream.data, shorter);
-    if (order == 0)
-        order = (x->stream.len > y->stream.len) - (x->stream.len < y->stream.len);
-    return order != 0 ? order : (x->work_id.value > y->work_id.value) - (x->work_id.value < y->work_id.value);
-}
-
-static bool is_same_stream(const struct job *a, const struct job *b) {
-    return a->message->box == b->message->box && str_equal(a->message->stream, b->message->stream);
+    return stream_compare_places((*(struct job *const *)a)->message, (*(struct job *const *)b)->message);
 }
 
 /* A job that runs on a thread of the crew, in parallel with others. */
@@ -41,7 +28,6 @@ static bool is_discarded(const struct pump *pump, const struct job *job) {
 /* The messages of one stream, in order. */
 static void admit_stream(struct pump *pump, struct job **jobs, size_t count, struct job_list *ready) {
     size_t i = 0;
-
     while (i + 1 < count && is_discarded(pump, jobs[i])) /* done at once */
         pump_admit_one(pump, jobs[i++], ready);
     pump_admit_one(pump, jobs[i], ready);
@@ -54,7 +40,6 @@ static void admit_stream(struct pump *pump, struct job **jobs, size_t count, str
 void pump_admit_streams(struct pump *pump, struct load *load, size_t streamed, struct job_list *ready) {
     struct job **jobs = malloc((streamed ? streamed : 1) * sizeof(struct job *));
     size_t count = 0;
-
     for (size_t i = 0; i < load->count; i++) {
         if (str_is_empty(load->jobs[i].message->stream))
             continue;
@@ -67,7 +52,7 @@ void pump_admit_streams(struct pump *pump, struct load *load, size_t streamed, s
         qsort(jobs, count, sizeof(struct job *), compare_places);
     for (size_t first = 0, end; first < count; first = end) {
         end = first + 1;
-        while (end < count && is_same_stream(jobs[first], jobs[end]))
+        while (end < count && stream_compare(jobs[first]->message, jobs[end]->message) == 0)
             end++;
         admit_stream(pump, jobs + first, end - first, ready);
     }
@@ -76,9 +61,7 @@ void pump_admit_streams(struct pump *pump, struct load *load, size_t streamed, s
 
 void pump_give_back_behind(struct pump *pump, struct job *job) {
     struct job_list jobs = {0};
-    struct job *behind;
-
     crew_take_back_behind(pump->crew, job, &jobs);
-    while ((behind = job_list_pop(&jobs)) != NULL)
+    for (struct job *behind; (behind = job_list_pop(&jobs)) != NULL;)
         pump_give_back_one(pump, behind, 0);
 }

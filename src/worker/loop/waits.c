@@ -1,7 +1,7 @@
 /* Waits for joins. No handler runs for them: the store evaluates them in the next round trip, together with
  * everything else that goes out, so that reading the join, enqueueing the continuation and acking the wait
  * are one transaction. */
-#include "waits.h"
+#include "pump.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/utf8.h"
-#include "exchange.h"
-#include "jobs.h"
 #include "worker/crew/log_message.h"
 
 bool pump_is_wait(const struct pump *pump, const struct job *job) {
@@ -34,7 +32,6 @@ void pump_admit_wait(struct pump *pump, struct job *job) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_status status =
         wait ? wait_parse(job->message->payload, arena, wait, &err) : error_no_memory(&err);
-
     if (status != BOXCAR_OK) {
         refuse(pump, job, status, &err);
         return;
@@ -61,15 +58,13 @@ static const struct {
 };
 
 static void log_outcome(struct pump *pump, const struct job *job, enum wait_outcome outcome) {
-    char join_id[BOXCAR_UUID_TEXT_SIZE], message_id[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_log_field fields[] = {{"join_id", BOXCAR_NO_STR}, {"message_id", BOXCAR_NO_STR}};
-
     if (!store_logs(pump_logger(pump), SAYINGS[outcome].level))
         return;
+    char join_id[BOXCAR_UUID_TEXT_SIZE], message_id[BOXCAR_UUID_TEXT_SIZE];
     boxcar_uuid_format(job->wait->join_id.uuid, join_id);
     boxcar_uuid_format(job->message->message_id.uuid, message_id);
-    fields[0].value = boxcar_str_of(join_id);
-    fields[1].value = boxcar_str_of(message_id);
+    const boxcar_log_field fields[] = {{"join_id", boxcar_str_of(join_id)},
+                                       {"message_id", boxcar_str_of(message_id)}};
     store_log(pump_logger(pump), SAYINGS[outcome].level, "wait", fields, sizeof(fields) / sizeof(fields[0]),
               "%s", SAYINGS[outcome].text);
 }
@@ -78,11 +73,9 @@ static void log_outcome(struct pump *pump, const struct job *job, enum wait_outc
  * logged. */
 void pump_take_waits(struct pump *pump, const struct result *result, bool sent_before) {
     const struct gather_list *list = &pump->boxes[BOXCAR_OUTBOX].out.lists[BOXCAR_RESOLVE];
-
     for (size_t i = 0; i < list->count; i++) {
         struct job *job = outbound_job(list, i);
         enum wait_outcome outcome = result->parts[BOXCAR_OUTBOX].waits[i];
-
         if (outcome != WAIT_LOST) {
             atomic_fetch_add(&job->handler->outcomes[SAYINGS[outcome].counted], 1);
             log_outcome(pump, job, outcome);
@@ -99,13 +92,11 @@ bool pump_looks_after_waits(const struct pump *pump) { return !pump_serves(pump,
 
 /* A claim of waits would sort through all other messages. The end of a join evaluates most waits anyway. */
 bool pump_evaluate_waits(struct pump *pump) {
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    struct upkeep_done done = {.waits = 0};
-    boxcar_status status;
-
     if (!pump_looks_after_waits(pump) || pump->stopping || pump->now_ms < pump->next_waits_ms)
         return false;
-    status = pump->store->ops->maintain(pump->store, UPKEEP_WAITS, &done, &err);
+    struct upkeep_done done = {.waits = 0};
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_status status = pump->store->ops->maintain(pump->store, UPKEEP_WAITS, &done, &err);
     pump->next_waits_ms = pump->now_ms + (done.waits > 0 ? 0 : pump_tuning(pump)->poll_ms);
     if (status == BOXCAR_OK) {
         pump_attach(pump);
@@ -131,15 +122,14 @@ static boxcar_status refuse_handler(const struct pump *pump, boxcar_error *err) 
 }
 
 /* Room for the waits' topic is always there. */
-static boxcar_status copy_patterns(struct pump *pump, boxcar_box box, boxcar_error *err) {
+static boxcar_status copy_patterns(struct pump *pump, int box, boxcar_error *err) {
     const struct handler_table *handlers = pump->worker->handlers;
     size_t count = handlers->boxes[box].count;
     boxcar_str *patterns = calloc(count + 1, sizeof(*patterns));
-
     if (!patterns)
         return error_no_memory(err);
     for (size_t i = 0; i < count; i++)
-        patterns[i] = handlers->boxes[box].patterns[i];
+        patterns[i] = handlers->boxes[box].items[i].topic;
     pump->boxes[box].patterns = patterns;
     pump->boxes[box].pattern_count = count;
     return BOXCAR_OK;
@@ -149,7 +139,6 @@ static boxcar_status copy_patterns(struct pump *pump, boxcar_box box, boxcar_err
 static boxcar_status add_waits(struct pump *pump, boxcar_error *err) {
     struct pump_box *box = &pump->boxes[BOXCAR_OUTBOX];
     boxcar_str topic = boxcar_str_of(pump->wait_topic);
-
     for (size_t i = 0; i < box->pattern_count; i++)
         if (str_equal(box->patterns[i], topic))
             return refuse_handler(pump, err);
@@ -159,12 +148,10 @@ static boxcar_status add_waits(struct pump *pump, boxcar_error *err) {
 }
 
 boxcar_status pump_set_topics(struct pump *pump, boxcar_str wait_topic, boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
-
     pump->wait_topic = memory_copy_text(wait_topic);
     if (!pump->wait_topic)
         return error_no_memory(err);
-    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++)
-        status = copy_patterns(pump, (boxcar_box)box, err);
-    return status == BOXCAR_OK ? add_waits(pump, err) : status;
+    for (int box = 0; box < BOXES; box++)
+        TRY(copy_patterns(pump, box, err));
+    return add_waits(pump, err);
 }

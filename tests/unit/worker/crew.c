@@ -139,7 +139,7 @@ static void handler_given_up_at_the_end_spends_no_attempt(void **state) {
 
     (void)state;
     wait_for(&s->calls, 1);
-    crew_cancel_all(s->crew, CANCEL_STOP);
+    crew_cancel(s->crew, NULL, CANCEL_STOP);
     assert_int_equal(crew_supervise(s->crew, true), 1);
     assert_ptr_equal(collect_one(s), job);
     assert_int_equal(job->verdict, BOXCAR_VERDICT_DEFER);

@@ -9,9 +9,7 @@
 
 #include "base/memory.h"
 #include "exec_fixture.h"
-#include "worker/exec/find.h"
-#include "worker/exec/tail.h"
-#include "worker/exec/words.h"
+#include "worker/exec/child.h"
 
 #define MOST_WORDS 6
 

@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "scene.h"
-#include "worker/loop/flush.h"
+#include "worker/loop/pump.h"
 
 /* A loop that holds ten messages and has some verdicts. */
 struct loop {

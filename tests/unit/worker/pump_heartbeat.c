@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "scene.h"
-#include "worker/loop/heartbeat.h"
+#include "worker/loop/pump.h"
 
 #define MANY 6
 
