@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/input/batch/event_file.h"
-#include "cli/input/headers.h"
+#include "cli/input/batch/message_file.h"
 #include "cli/input/payload.h"
 #include "cli/input/values.h"
 #include "cli/output/message_json.h"

@@ -20,9 +20,10 @@ struct global_options {
 extern struct global_options global_options;
 extern struct poptOption GLOBAL_OPTIONS[];
 
-/* Most commands that inspect take it. */
-#define OPTION_BOX(variable)                                                                                 \
-    { "box", 0, POPT_ARG_STRING, &(variable), 0, "outbox (default) or inbox", "BOX" }
+/* Rows of such tables: an option with a value, and one that most commands that inspect take. */
+#define OPTION_TEXT(name, variable, help, metavar)                                                           \
+    { name, 0, POPT_ARG_STRING, &(variable), 0, help, metavar }
+#define OPTION_BOX(variable) OPTION_TEXT("box", variable, "outbox (default) or inbox", "BOX")
 
 /* A command line that was taken apart. Release it with option_parse_release(). */
 struct option_parse {
@@ -41,6 +42,9 @@ struct option_parse {
 int option_parse(struct cli *cli, int argc, const char *const *argv, bool stop_at_word,
                  struct option_parse *ret_parse);
 void option_parse_release(struct option_parse *parse);
+
+/* The option of a command, or the global one, with a long name; NULL = there is none. `own` may be NULL. */
+const struct poptOption *option_find(const struct poptOption *own, const char *name, size_t length);
 
 /* What the user calls an argument of the library: "--lease" for lease_ms when the command has
  * that option, "--topic" for topics[0]; else the name itself without its path. */

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
+#include "base/utf8.h"
 #include "text.h"
 
 json_t *json_from_time(boxcar_time time) {
@@ -56,7 +58,7 @@ static bool put_damaged(json_t *object, const char *name, boxcar_str text) {
 bool json_put_text(json_t *object, const char *name, boxcar_str text) {
     if (!text.data)
         return json_put(object, name, json_null());
-    return text_is_valid(text) ? json_put(object, name, json_stringn(text.data, text.len))
+    return utf8_is_valid(text) ? json_put(object, name, json_stringn(text.data, text.len))
                                : put_damaged(object, name, text);
 }
 

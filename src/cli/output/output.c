@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+#include "base/utf8.h"
 #include "message_json.h"
 #include "report.h"
 #include "text.h"
@@ -50,7 +52,7 @@ static char *cell_text(const json_t *value, size_t *ret_width) {
 static void cut(char *text, size_t width) {
     boxcar_str rest = boxcar_str_of(text);
     for (size_t i = 0; i < width && rest.len; i++) {
-        size_t size = text_character_size(rest);
+        size_t size = utf8_char_size(rest.data, rest.len);
         rest = (boxcar_str){rest.data + size, rest.len - size};
     }
     text[rest.data - text] = '\0';

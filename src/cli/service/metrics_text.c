@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/output/text.h"
+#include "base/utf8.h"
 
 enum kind { GAUGE, COUNTER, HISTOGRAM };
 
@@ -76,7 +76,7 @@ static void put_gauge(FILE *out, const char *name, const char *help, double valu
 /* The format wants UTF-8 and three escapes. */
 static void put_label_value(FILE *out, boxcar_str value) {
     while (value.len > 0) {
-        size_t size = text_character_size(value);
+        size_t size = utf8_char_size(value.data, value.len);
         if (size == 0)
             fputs("\xEF\xBF\xBD", out);
         else if (value.data[0] == '\n')
