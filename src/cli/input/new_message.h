@@ -17,8 +17,8 @@ struct new_message_given {
         OPTION_TEXT("causation-id", (given).causation_id, "of the message or call that caused this one",     \
                     "TEXT"),                                                                                 \
         OPTION_TEXT("metadata", (given).metadata, "a JSON object, for your own use", "JSON"),                \
-        {"event", 0, POPT_ARG_NONE, &(given).is_event, 0, "store it as an event of its stream, too", NULL},  \
-        {"no-event", 0, POPT_ARG_NONE, &(given).no_event, 0, "no event, whatever its topic ends in", NULL},  \
+        OPTION_FLAG("event", (given).is_event, "store it as an event of its stream, too"),                   \
+        OPTION_FLAG("no-event", (given).no_event, "no event, whatever its topic ends in"),                   \
         OPTION_TEXT("event-type", (given).event_type,                                                        \
                     "the type of the event, instead of the last part of the topic", "TYPE"),                 \
         OPTION_TEXT("due", (given).due, "not claimed before this time", "TIME"),                             \
@@ -26,7 +26,7 @@ struct new_message_given {
         OPTION_TEXT("ttl", (given).ttl, "dead (expired) when not finished after this", "DUR"),               \
         OPTION_TEXT("stream", (given).stream, "messages of a stream are handled one by one, in order",       \
                     "KEY"),                                                                                  \
-        {"header", 0, POPT_ARG_ARGV, &(given).headers, 0, "a header; may be repeated", "K=V"},               \
+        OPTION_LIST("header", (given).headers, "a header; may be repeated", "K=V"),                          \
         OPTION_TEXT("max-attempts", (given).max_attempts, "instead of the store's setting", "N")
 
 bool new_message_is_given(const struct new_message_given *given);

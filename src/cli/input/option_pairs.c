@@ -126,13 +126,13 @@ int option_pairs_take(const struct cli *cli, const struct poptOption *own, int a
     return CLI_DONE;
 }
 
-bool option_pairs_leave_arguments(const struct poptOption *own, int argc, const char *const *argv) {
-    for (int i = 1; i < argc; i++) {
+bool option_pairs_leave_arguments(const struct poptOption *own, const char *const *argv) {
+    for (size_t i = 1; argv[i]; i++) {
         if (strcmp(argv[i], "--") == 0)
-            return i + 1 < argc;
+            return argv[i + 1] != NULL;
         if (argv[i][0] != '-' || !argv[i][1])
             return true;
-        i += wants_a_word(own, argv[i]);
+        i += argv[i + 1] && wants_a_word(own, argv[i]);
     }
     return false;
 }

@@ -108,7 +108,6 @@ static bool copy_arguments(struct option_parse *parse, int argc, const char *con
         parse->argv[i] = guard(argv[i]);
         if (!parse->argv[i])
             return false;
-        parse->argc = i + 1;
     }
     return parse->argv != NULL;
 }
@@ -166,7 +165,7 @@ static void unguard_lists(const struct poptOption *table) {
 static bool lacks_arguments(const struct cli *cli, const struct option_parse *parse,
                             const char *const *args) {
     if (!args)
-        return option_pairs_leave_arguments(own_options(cli), parse->argc, (const char *const *)parse->argv);
+        return option_pairs_leave_arguments(own_options(cli), (const char *const *)parse->argv);
     while (poptGetArgs(parse->context))
         if (!poptGetArg(parse->context))
             return true;
@@ -209,8 +208,8 @@ int option_parse(struct cli *cli, int argc, const char *const *argv, bool stop_a
 void option_parse_release(struct option_parse *parse) {
     if (parse->context)
         poptFreeContext(parse->context);
-    for (int i = 0; i < parse->argc; i++)
-        free(parse->argv[i]);
+    for (char **word = parse->argv; word && *word; word++)
+        free(*word);
     free(parse->argv);
     free(parse->table);
     *parse = (struct option_parse){0};

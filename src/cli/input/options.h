@@ -20,18 +20,21 @@ struct global_options {
 extern struct global_options global_options;
 extern struct poptOption GLOBAL_OPTIONS[];
 
-/* Rows of such tables: an option with a value, and one that most commands that inspect take. */
+/* Rows of such tables: an option with a value (a char *), a flag (an int), and one that may be repeated (a
+ * char **). A variable that is 0 was not given. */
 #define OPTION_TEXT(name, variable, help, metavar)                                                           \
     { name, 0, POPT_ARG_STRING, &(variable), 0, help, metavar }
-#define OPTION_BOX(variable) OPTION_TEXT("box", variable, "outbox (default) or inbox", "BOX")
+#define OPTION_FLAG(name, variable, help)                                                                    \
+    { name, 0, POPT_ARG_NONE, &(variable), 0, help, NULL }
+#define OPTION_LIST(name, variable, help, metavar)                                                           \
+    { name, 0, POPT_ARG_ARGV, &(variable), 0, help, metavar }
 
 /* A command line that was taken apart. Release it with option_parse_release(). */
 struct option_parse {
     poptContext context;
     struct poptOption *table; /* what it was parsed with */
-    int argc;
-    char **argv;             /* own copies */
-    const char *const *args; /* positional arguments, ended by NULL */
+    char **argv;              /* own copies, ended by NULL */
+    const char *const *args;  /* positional arguments, ended by NULL */
 };
 
 /* Parses argv[1..] with the global options and those of cli->command, if that is known. With
@@ -50,5 +53,8 @@ const struct poptOption *option_find(const struct poptOption *own, const char *n
  * that option, "--topic" for topics[0]; else the name itself without its path. */
 #define OPTION_LABEL_SIZE 80
 void option_label(const struct cli *cli, const char *argument, char ret_label[OPTION_LABEL_SIZE]);
+
+/* Most commands that inspect take it. */
+#define OPTION_BOX(variable) OPTION_TEXT("box", variable, "outbox (default) or inbox", "BOX")
 
 #endif
