@@ -3,9 +3,8 @@
 #define BOXCAR_BASE_THREAD_H
 
 #include <pthread.h>
-#include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
 #include "memory.h"
 
@@ -18,29 +17,27 @@ static inline pthread_mutex_t *mutex_hold(pthread_mutex_t *mutex) {
     return mutex;
 }
 
-/* A condition for cond_wait_until(). */
-static inline void cond_init(pthread_cond_t *cond) {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(cond, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
-
+/* A condition for cond_wait_until(). 0, or an errno. */
+int cond_init(pthread_cond_t *cond);
 /* Until a time of clock_ms(): then it returns ETIMEDOUT. INT64_MAX = without end. */
-static inline int cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, int64_t at_ms) {
-    struct timespec at = {.tv_sec = (time_t)(at_ms / 1000), .tv_nsec = (long)(at_ms % 1000) * 1000000};
-    return at_ms == INT64_MAX ? pthread_cond_wait(cond, mutex) : pthread_cond_timedwait(cond, mutex, &at);
-}
+int cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, int64_t at_ms);
 
 /* Starts a thread that takes no signals: those are the program's. 0, or an errno. */
-static inline int thread_start(pthread_t *thread, void *(*run)(void *context), void *context) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(thread, NULL, run, context);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error;
-}
+int thread_start(pthread_t *ret_thread, void *(*run)(void *context), void *context);
+
+/* A lock, and a condition whose waits end by clock_us(). */
+struct monitor {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+};
+
+/* false = the system has no room for it. */
+bool monitor_init(struct monitor *monitor);
+void monitor_destroy(struct monitor *monitor);
+/* Under the lock: waits for a change, but not beyond a time of clock_us(); INT64_MAX = for ever. false = that
+ * time has come. */
+bool monitor_wait(struct monitor *monitor, int64_t until_us);
+/* Takes the lock, sets a flag that it guards, and wakes all who wait. */
+void monitor_set(struct monitor *monitor, bool *flag);
 
 #endif

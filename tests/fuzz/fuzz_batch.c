@@ -1,5 +1,4 @@
 /* JSON Lines of --batch: messages of both boxes, and events. What is read has what it must have. */
-#include "cli/input/batch/event_file.h"
 #include "cli/input/batch/message_file.h"
 #include "fuzz.h"
 

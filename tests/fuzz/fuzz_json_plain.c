@@ -2,7 +2,6 @@
  * of it. */
 #include <jansson.h>
 
-#include "cli/input/batch/json_plain.h"
 #include "cli/input/batch/json_text.h"
 #include "fuzz.h"
 

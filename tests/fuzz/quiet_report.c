@@ -19,6 +19,15 @@ int cli_usage(const struct cli *cli, const char *format, ...) {
     return CLI_USAGE;
 }
 
+bool cli_refuse(const struct cli *cli, const char *format, ...) {
+    va_list arguments;
+    (void)cli;
+    va_start(arguments, format);
+    drop(format, arguments);
+    va_end(arguments);
+    return false;
+}
+
 int cli_fail(const struct cli *cli, int exit_status, const char *format, ...) {
     va_list arguments;
     (void)cli;

@@ -1,8 +1,7 @@
 /* Events: boxcar event, event append, event read and event follow. */
 #include <stdio.h>
 
-#include "cli/input/batch/event_file.h"
-#include "cli/input/headers.h"
+#include "cli/input/batch/message_file.h"
 #include "cli/input/payload.h"
 #include "cli/service/stop.h"
 #include "common.h"

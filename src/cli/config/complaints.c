@@ -21,14 +21,18 @@ struct complaints complaints_to_user(struct cli *cli) {
 }
 
 bool complain(struct complaints *complaints, const char *format, ...) {
-    char *text = NULL;
+    const char *place = complaints->place ? complaints->place : "";
+    char *text = NULL, *line = NULL;
     va_list arguments;
     va_start(arguments, format);
     if (vasprintf(&text, format, arguments) < 0)
         text = NULL;
     va_end(arguments);
+    if (!text || asprintf(&line, "%s%s%s", place, place[0] ? ": " : "", text) < 0)
+        line = NULL;
     complaints->count++;
-    complaints->say(complaints->context, text ? text : NO_MEMORY);
+    complaints->say(complaints->context, line ? line : NO_MEMORY);
+    free(line);
     free(text);
     return false;
 }

@@ -8,6 +8,7 @@
 struct complaints {
     void (*say)(void *context, const char *text);
     void *context;
+    const char *place; /* what each begins with: "boxcar.ini:12"; NULL = nothing */
     size_t count;
 };
 

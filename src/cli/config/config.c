@@ -6,14 +6,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/memory.h"
 #include "cli/input/options.h"
+#include "cli/input/values.h"
 #include "cli/output/redact.h"
 #include "cli/output/report.h"
 
 static void value_release(struct config_value *value) {
     free(value->text);
     free(value->from);
-    *value = (struct config_value){0};
 }
 
 static void handler_release(struct config_handler *handler) {
@@ -22,28 +23,29 @@ static void handler_release(struct config_handler *handler) {
     free(handler->from);
 }
 
-static void curve_release(struct config_curve *curve) {
-    free(curve->topic);
-    for (size_t i = 0; i < CONFIG_CURVE_KEYS; i++)
-        value_release(&curve->values[i]);
-}
-
 void config_release(struct config *config) {
     for (size_t i = 0; i < CONFIG_SETTINGS; i++)
         value_release(&config->values[i]);
     for (size_t i = 0; i < config->handler_count; i++)
         handler_release(&config->handlers[i]);
-    for (size_t i = 0; i < config->curve_count; i++)
-        curve_release(&config->curves[i]);
+    for (size_t i = 0; i < config->curve_count; i++) {
+        free(config->curves[i].topic);
+        for (size_t k = 0; k < CONFIG_CURVE_KEYS; k++)
+            value_release(&config->curves[i].values[k]);
+    }
     free(config->handlers);
     free(config->curves);
     free(config->path);
     *config = (struct config){0};
 }
 
-static bool value_set(struct config_value *value, const char *text, double number, const char *from,
-                      struct complaints *complaints) {
-    struct config_value set = {.text = strdup(text), .number = number, .from = from ? strdup(from) : NULL};
+bool config_put(struct config_value *value, enum config_id id, const char *label, const char *from,
+                const char *text, struct complaints *complaints) {
+    struct config_value set = {0};
+    if (!config_value_parse(&CONFIG_TABLE[id], label, text, complaints, &set.number))
+        return false;
+    set.text = strdup(text);
+    set.from = from ? strdup(from) : NULL;
     if (!set.text || (from && !set.from)) {
         value_release(&set);
         return complain_no_memory(complaints);
@@ -53,83 +55,27 @@ static bool value_set(struct config_value *value, const char *text, double numbe
     return true;
 }
 
-bool config_put(struct config *config, enum config_id id, const char *label, const char *from,
-                const char *text, struct complaints *complaints) {
-    double number;
-    return config_value_parse(&CONFIG_TABLE[id], label, text, complaints, &number) &&
-           value_set(&config->values[id], text, number, from, complaints);
-}
-
-/* The curve of a topic, made when it is new; NULL = out of memory. */
-static struct config_curve *curve_of(struct config *config, const char *topic) {
-    for (size_t i = 0; i < config->curve_count; i++)
-        if (strcmp(config->curves[i].topic, topic) == 0)
-            return &config->curves[i];
-    struct config_curve *curves =
-        reallocarray(config->curves, config->curve_count + 1, sizeof(*config->curves));
-    if (!curves)
-        return NULL;
-    config->curves = curves;
-    struct config_curve *curve = &curves[config->curve_count];
-    *curve = (struct config_curve){.topic = strdup(topic)};
-    if (!curve->topic)
-        return NULL;
-    config->curve_count++;
-    return curve;
-}
-
-bool config_put_curve(struct config *config, const char *topic, enum config_id id, const char *from,
-                      const char *text, struct complaints *complaints) {
-    struct config_curve *curve = curve_of(config, topic);
-    char *label = NULL;
-    double number;
-    if (!curve)
-        return complain_no_memory(complaints);
-    struct config_value *value = &curve->values[id - CONFIG_BACKOFF_BASE];
-    if (value->from)
-        return complain(complaints, "%s: %s of [" CONFIG_BACKOFF " %.64s] is set twice, first at %s", from,
-                        CONFIG_TABLE[id].key, topic, value->from);
-    if (asprintf(&label, "%s: %s", from, CONFIG_TABLE[id].key) < 0)
-        return complain_no_memory(complaints);
-    bool good = config_value_parse(&CONFIG_TABLE[id], label, text, complaints, &number) &&
-                value_set(value, text, number, from, complaints);
-    free(label);
-    return good;
-}
-
-const char *config_handler_option(boxcar_box box) {
-    return box == BOXCAR_INBOX ? "--inbox-handler" : "--handler";
-}
-
-const char *config_handler_section(boxcar_box box) {
-    return box == BOXCAR_INBOX ? CONFIG_INBOX_HANDLERS : CONFIG_HANDLERS;
-}
-
-static bool handler_append(struct config *config, boxcar_box box, const char *from, const char *topic,
-                           const char *action) {
+static bool handler_append(struct config *config, struct config_handler handler) {
     struct config_handler *handlers =
         reallocarray(config->handlers, config->handler_count + 1, sizeof(*config->handlers));
-    if (!handlers)
-        return false;
-    config->handlers = handlers;
-    struct config_handler *handler = &handlers[config->handler_count];
-    *handler = (struct config_handler){box, strdup(topic), strdup(action), strdup(from)};
-    if (!handler->topic || !handler->action || !handler->from) {
-        handler_release(handler);
+    config->handlers = handlers ? handlers : config->handlers;
+    if (!handlers || !handler.topic || !handler.action || !handler.from) {
+        handler_release(&handler);
         return false;
     }
-    config->handler_count++;
+    handlers[config->handler_count++] = handler;
     return true;
 }
 
 /* BX-024: two handlers for one topic is an error at the start. */
-bool config_put_handler(struct config *config, boxcar_box box, const char *from, const char *topic,
-                        const char *action, struct complaints *complaints) {
+bool config_put_handler(struct config *config, boxcar_box box, const char *topic, const char *action,
+                        struct complaints *complaints) {
     for (size_t i = 0; i < config->handler_count; i++)
         if (config->handlers[i].box == box && strcmp(config->handlers[i].topic, topic) == 0)
-            return complain(complaints, "%s: topic '%.255s' has a handler already, from %s", from, topic,
+            return complain(complaints, "topic '%.255s' has a handler already, from %s", topic,
                             config->handlers[i].from);
-    return handler_append(config, box, from, topic, action) || complain_no_memory(complaints);
+    struct config_handler handler = {box, strdup(topic), strdup(action), strdup(complaints->place)};
+    return handler_append(config, handler) || complain_no_memory(complaints);
 }
 
 static bool put_defaults(struct config *config, struct complaints *complaints) {
@@ -138,7 +84,9 @@ static bool put_defaults(struct config *config, struct complaints *complaints) {
         char text[CONFIG_RANGE_SIZE];
         config_format_default(&CONFIG_TABLE[i], text);
         if (text[0])
-            good = config_put(config, (enum config_id)i, CONFIG_TABLE[i].key, NULL, text, complaints) && good;
+            good = config_put(&config->values[i], (enum config_id)i, CONFIG_TABLE[i].key, NULL, text,
+                              complaints) &&
+                   good;
     }
     return good;
 }
@@ -164,7 +112,7 @@ static bool put_given(struct config *config, enum config_id id, struct complaint
         from = option;
         text = typed;
     }
-    return !text || config_put(config, id, from, from, text, complaints);
+    return !text || config_put(&config->values[id], id, from, from, text, complaints);
 }
 
 /* TOPIC=exec:COMMAND or TOPIC=discard. The split is where an action begins, so that a topic may
@@ -178,13 +126,15 @@ static const char *find_action(const char *text) {
 
 static bool put_handler_option(struct config *config, boxcar_box box, const char *text,
                                struct complaints *complaints) {
-    const char *option = config_handler_option(box), *split = find_action(text);
+    const char *option = box == BOXCAR_INBOX ? "--inbox-handler" : "--handler", *split = find_action(text);
     if (!split)
         return complain(complaints, "%s is '%.64s': give TOPIC=exec:COMMAND or TOPIC=discard", option, text);
-    char *topic = strndup(text, (size_t)(split - text));
-    bool good = topic ? config_put_handler(config, box, option, topic, split + 1, complaints)
-                      : complain_no_memory(complaints);
-    free(topic);
+    AUTO_FREE char *topic = strndup(text, (size_t)(split - text));
+    if (!topic)
+        return complain_no_memory(complaints);
+    complaints->place = option;
+    bool good = config_put_handler(config, box, topic, split + 1, complaints);
+    complaints->place = NULL;
     return good;
 }
 
@@ -206,10 +156,6 @@ bool config_load(const char *path, enum config_scope scope, const struct config_
         for (char **handler = given->handlers[box]; handler && *handler; handler++)
             good = put_handler_option(ret_config, (boxcar_box)box, *handler, complaints) && good;
     return good;
-}
-
-const char *config_path(void) {
-    return global_options.config ? global_options.config : environment("BOXCAR_CONFIG");
 }
 
 /* Other users of the machine can read a command line; the environment they cannot. */
@@ -246,16 +192,30 @@ static void apply_store(struct cli *cli, const struct config *config) {
 
 int config_apply(struct cli *cli, enum config_scope scope, const struct config_given *given) {
     static struct config config;
+    const char *path = global_options.config ? global_options.config : environment("BOXCAR_CONFIG");
     struct complaints complaints = complaints_to_user(cli);
     config_release(&config);
-    if (!config_load(config_path(), scope, given, &complaints, &config))
+    if (!config_load(path, scope, given, &complaints, &config))
         return CLI_USAGE;
     cli->config = &config;
-    if (scope == CONFIG_SCOPE_ALL || config_is_set(&config, CONFIG_LOG_LEVEL))
+    if (scope == CONFIG_SCOPE_ALL || config.values[CONFIG_LOG_LEVEL].from)
         cli->log.level = (boxcar_log_level)config_number(&config, CONFIG_LOG_LEVEL);
     cli->log.format = (enum log_format)config_number(&config, CONFIG_LOG_FORMAT);
     apply_store(cli, &config);
     warn_of_password_in_option(cli);
     config_warn_of_password(cli, &config);
     return CLI_DONE;
+}
+
+int option_apply_globals(struct cli *cli) {
+    static const char *const FORMATS[] = {"table", "json", "jsonl", NULL}; /* from CLI_FORMAT_TABLE on */
+    int64_t format;
+    if (global_options.output) {
+        if (!value_choice(FORMATS, global_options.output, &format))
+            return cli_usage(cli, "--output is '%.64s': give table, json or jsonl", global_options.output);
+        cli->format = (enum cli_format)(CLI_FORMAT_TABLE + format);
+    }
+    if (!cli->command || cli->command->loads_config)
+        return CLI_DONE;
+    return config_apply(cli, CONFIG_SCOPE_STORE_AND_LOG, NULL);
 }

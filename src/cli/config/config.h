@@ -49,19 +49,20 @@ enum config_id {
 };
 
 struct config_setting {
-    const char *section, *key;
-    enum config_type type;
-    const char *const *choices; /* of CONFIG_CHOICE, ended by NULL */
-    double min, max;
-    const char *default_text; /* of texts and choices; NULL = none */
-    double default_number;    /* of the others; NAN = none */
-    const char *without;      /* what holds when there is no value and no default */
-    const char *example;      /* what the example file shows then */
-    const char *environment;  /* its variable */
-    const char *option;       /* its option on the command line; NULL = none */
-    const char *metavar;      /* what the help calls its value */
-    bool reloads;             /* SIGHUP applies a change; else it needs a restart */
-    const char *help;
+    const char *section, *key, *help;
+    struct {
+        enum config_type type;
+        const char *metavar; /* what the help calls its value */
+        double min, max;
+        double default_number;      /* NAN = none */
+        const char *default_text;   /* of texts and choices; NULL = none */
+        const char *const *choices; /* of CONFIG_CHOICE, ended by NULL */
+        const char *without;        /* what holds when there is no value and no default */
+        const char *example;        /* what the example file shows then */
+    };
+    const char *environment; /* its variable */
+    const char *option;      /* its option on the command line; NULL = none */
+    bool reloads;            /* SIGHUP applies a change; else it needs a restart */
 };
 
 extern const struct config_setting CONFIG_TABLE[CONFIG_SETTINGS];
@@ -72,13 +73,6 @@ extern const struct config_setting CONFIG_TABLE[CONFIG_SETTINGS];
 #define CONFIG_INBOX_HANDLERS "inbox_handlers"
 #define CONFIG_BACKOFF "backoff"
 
-/* The setting, or CONFIG_SETTINGS when there is none. */
-enum config_id config_find(const char *section, const char *key);
-
-/* "30s", "4", "0.5", "no": enough for any number a setting can have. */
-#define CONFIG_NUMBER_SIZE 32
-void config_format_number(const struct config_setting *setting, double number,
-                          char ret_text[CONFIG_NUMBER_SIZE]);
 /* What is accepted: "100ms to 24h", "full or normal"; empty when anything is. */
 #define CONFIG_RANGE_SIZE 80
 void config_format_range(const struct config_setting *setting, char ret_text[CONFIG_RANGE_SIZE]);
@@ -126,9 +120,6 @@ enum config_scope { CONFIG_SCOPE_STORE_AND_LOG, CONFIG_SCOPE_ALL };
 struct config_given {
     char **handlers[2]; /* by box */
 };
-/* Where --handler and --inbox-handler come from, for complaints and for config. */
-const char *config_handler_option(boxcar_box box);
-const char *config_handler_section(boxcar_box box);
 
 /* Reads everything. Returns false when there were complaints; release *ret_config in any case.
  * `handlers` are those of the command line, or NULL. */
@@ -141,16 +132,12 @@ bool config_file_check(const char *path, struct complaints *complaints, struct c
 /* Reads one file into `config` (file.c). */
 bool config_file_read(const char *path, struct complaints *complaints, struct config *config);
 
-/* Parts of the above: each takes copies and complains, by `from`, about what is wrong. */
-bool config_put(struct config *config, enum config_id id, const char *label, const char *from,
+/* Parts of the above: each takes copies and complains about what is wrong, of the value under `label`. */
+bool config_put(struct config_value *value, enum config_id id, const char *label, const char *from,
                 const char *text, struct complaints *complaints);
-bool config_put_curve(struct config *config, const char *topic, enum config_id id, const char *from,
-                      const char *text, struct complaints *complaints);
-bool config_put_handler(struct config *config, boxcar_box box, const char *from, const char *topic,
-                        const char *action, struct complaints *complaints);
-
-/* The file of --config or BOXCAR_CONFIG; NULL = none. */
-const char *config_path(void);
+/* It comes from complaints->place. */
+bool config_put_handler(struct config *config, boxcar_box box, const char *topic, const char *action,
+                        struct complaints *complaints);
 
 /* Loads the configuration of this process into cli->config and what every command needs of it into
  * `cli`. Returns an enum cli_exit and has reported what is wrong. */
@@ -162,11 +149,6 @@ static inline double config_number(const struct config *config, enum config_id i
 }
 static inline const char *config_text(const struct config *config, enum config_id id) {
     return config->values[id].text;
-}
-
-/* Whether the value was set, and is not the default. */
-static inline bool config_is_set(const struct config *config, enum config_id id) {
-    return config->values[id].from != NULL;
 }
 
 /* Says so when the file holds a password and others may read it. */
@@ -185,8 +167,8 @@ void config_print_example(void);
 void config_print_docs(void);
 int config_print_values(const struct cli *cli, const struct config *config);
 
-/* globals.c: checks the global options and writes them, and the settings that every command looks at, into
- * `cli`. */
+/* Checks the global options and writes them, and the settings that every command looks at, into `cli`.
+ * Returns an enum cli_exit and has reported what is wrong. */
 int option_apply_globals(struct cli *cli);
 
 #endif

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "cli/input/suggest.h"
-#include "cli/output/text.h"
 #include "config.h"
 
 /* As much as a command may be long, and more than anything else is. */
@@ -21,21 +21,22 @@ struct config_file {
     char *buffer; /* of getline() */
     size_t buffer_size;
     int line;
+    char *place; /* "boxcar.ini:12": where complaints are about */
     char section[LINE_SIZE];
     bool section_is_known;
     struct config *config;
     struct complaints *complaints;
 };
 
-/* "boxcar.ini:12"; free() it. NULL = out of memory; this was reported. */
-static char *place_of(struct config_file *file) {
-    char *place = NULL;
-    if (asprintf(&place, "%s:%d", file->path, file->line) < 0) {
-        complain_no_memory(file->complaints);
-        return NULL;
-    }
-    return place;
+static bool set_place(struct config_file *file, int line) {
+    free(file->place);
+    if (asprintf(&file->place, "%s:%d", file->path, line) < 0)
+        file->place = NULL;
+    file->complaints->place = file->place;
+    return file->place || complain_no_memory(file->complaints);
 }
+
+/* ---- sections ---- */
 
 /* The topic of "backoff TOPIC"; NULL = some other section. */
 static const char *curve_topic(const char *section) {
@@ -46,29 +47,21 @@ static const char *curve_topic(const char *section) {
     return *topic ? topic : NULL;
 }
 
-static bool is_known_section(const char *section) {
-    if (strcmp(section, CONFIG_HANDLERS) == 0 || strcmp(section, CONFIG_INBOX_HANDLERS) == 0 ||
-        curve_topic(section))
+/* Whether there is such a section; complains if not. */
+static bool know_section(struct complaints *complaints, const char *section) {
+    static const char *const OTHERS[] = {CONFIG_HANDLERS, CONFIG_INBOX_HANDLERS};
+    struct suggestion suggestion = {.typed = section};
+    if (curve_topic(section))
         return true;
-    for (size_t i = 0; i < CONFIG_SETTINGS; i++)
-        if (strcmp(CONFIG_TABLE[i].section, section) == 0)
+    for (size_t i = 0; i < 2 + CONFIG_SETTINGS; i++) {
+        const char *name = i < 2 ? OTHERS[i] : CONFIG_TABLE[i - 2].section;
+        if (strcmp(name, section) == 0)
             return true;
-    return false;
-}
-
-static void unknown_section(struct config_file *file) {
-    struct suggestion suggestion = {.typed = file->section};
-    suggest_consider(&suggestion, CONFIG_HANDLERS);
-    suggest_consider(&suggestion, CONFIG_INBOX_HANDLERS);
-    for (size_t i = 0; i < CONFIG_SETTINGS; i++)
-        suggest_consider(&suggestion, CONFIG_TABLE[i].section);
-    if (suggestion.best) {
-        complain(file->complaints, "%s:%d: unknown section [%.64s], did you mean [%s]?", file->path,
-                 file->line, file->section, suggestion.best);
-    } else {
-        complain(file->complaints, "%s:%d: unknown section [%.64s]: boxcar config --defaults shows them",
-                 file->path, file->line, file->section);
+        suggest_consider(&suggestion, name);
     }
+    if (suggestion.best)
+        return complain(complaints, "unknown section [%.64s], did you mean [%s]?", section, suggestion.best);
+    return complain(complaints, "unknown section [%.64s]: boxcar config --defaults shows them", section);
 }
 
 /* Notes the section that a line begins, if it does. A line without ] is for inih to refuse. */
@@ -78,10 +71,10 @@ static void note_section(struct config_file *file, const char *line) {
     if (*start != '[' || !end)
         return;
     snprintf(file->section, sizeof(file->section), "%.*s", (int)(end - start - 1), start + 1);
-    file->section_is_known = is_known_section(file->section);
-    if (!file->section_is_known)
-        unknown_section(file);
+    file->section_is_known = know_section(file->complaints, file->section);
 }
+
+/* ---- lines ---- */
 
 static void drop_byte_order_mark(struct config_file *file, ssize_t *length) {
     if (file->line == 1 && *length >= 3 && memcmp(file->buffer, "\xEF\xBB\xBF", 3) == 0) {
@@ -90,18 +83,13 @@ static void drop_byte_order_mark(struct config_file *file, ssize_t *length) {
     }
 }
 
-/* What is wrong with the bytes of a line; NULL = nothing. */
-static const char *fault_of(const char *line, size_t length, int size) {
-    if (length >= (size_t)size)
-        return "the line is too long";
-    if (memchr(line, '\0', length))
-        return "the line contains a NUL byte";
-    for (size_t used = 0, step; used < length; used += step) {
-        step = text_character_size((boxcar_str){line + used, length - used});
-        if (step == 0)
-            return "the line is not valid UTF-8";
-    }
-    return NULL;
+/* Whether the bytes of a line can be passed on; complains if not. */
+static bool check_line(struct complaints *complaints, boxcar_str line, int size) {
+    if (line.len >= (size_t)size)
+        return complain(complaints, "the line is too long");
+    if (str_has_nul(line))
+        return complain(complaints, "the line contains a NUL byte");
+    return utf8_is_valid(line) || complain(complaints, "the line is not valid UTF-8");
 }
 
 /* An ini_reader. A line that cannot be passed on becomes an empty one. */
@@ -115,9 +103,8 @@ static char *read_line(char *line, int size, void *context) {
     }
     file->line++;
     drop_byte_order_mark(file, &length);
-    const char *fault = fault_of(file->buffer, (size_t)length, size);
-    if (fault) {
-        complain(file->complaints, "%s:%d: %s", file->path, file->line, fault);
+    if (!set_place(file, file->line) ||
+        !check_line(file->complaints, (boxcar_str){file->buffer, (size_t)length}, size)) {
         snprintf(line, (size_t)size, "\n");
         return line;
     }
@@ -126,74 +113,83 @@ static char *read_line(char *line, int size, void *context) {
     return line;
 }
 
-/* The section that has such a key; NULL = none. */
-static const char *section_with(const char *key) {
-    for (size_t i = 0; i < CONFIG_SETTINGS; i++)
-        if (strcmp(CONFIG_TABLE[i].key, key) == 0)
-            return CONFIG_TABLE[i].section;
-    return NULL;
-}
+/* ---- settings ---- */
 
-static bool unknown_key(struct config_file *file, const char *section, const char *key, const char *place) {
+static bool unknown_key(struct config_file *file, const char *section, const char *key) {
     struct suggestion suggestion = {.typed = key};
-    const char *elsewhere = section_with(key);
-    for (size_t i = 0; i < CONFIG_SETTINGS; i++)
+    for (size_t i = 0; i < CONFIG_SETTINGS; i++) {
+        if (strcmp(CONFIG_TABLE[i].key, key) == 0)
+            return complain(file->complaints, "%s does not belong in [%.64s] but in [%s]", key, file->section,
+                            CONFIG_TABLE[i].section);
         if (strcmp(CONFIG_TABLE[i].section, section) == 0)
             suggest_consider(&suggestion, CONFIG_TABLE[i].key);
-    if (elsewhere)
-        return complain(file->complaints, "%s: %s does not belong in [%.64s] but in [%s]", place, key,
-                        file->section, elsewhere);
+    }
     if (suggestion.best)
-        return complain(file->complaints, "%s: unknown key '%.64s' in [%.64s], did you mean '%s'?", place,
-                        key, file->section, suggestion.best);
-    return complain(file->complaints,
-                    "%s: unknown key '%.64s' in [%.64s]: boxcar config --defaults shows them", place, key,
-                    file->section);
+        return complain(file->complaints, "unknown key '%.64s' in [%.64s], did you mean '%s'?", key,
+                        file->section, suggestion.best);
+    return complain(file->complaints, "unknown key '%.64s' in [%.64s]: boxcar config --defaults shows them",
+                    key, file->section);
 }
 
-static bool put_setting(struct config_file *file, enum config_id id, const char *place, const char *text) {
-    const struct config_value *value = &file->config->values[id];
+/* The curve of a topic, made when it is new; NULL = out of memory. */
+static struct config_curve *curve_of(struct config *config, const char *topic) {
+    for (size_t i = 0; i < config->curve_count; i++)
+        if (strcmp(config->curves[i].topic, topic) == 0)
+            return &config->curves[i];
+    struct config_curve *curves =
+        reallocarray(config->curves, config->curve_count + 1, sizeof(*config->curves));
+    if (!curves)
+        return NULL;
+    config->curves = curves;
+    struct config_curve *curve = &curves[config->curve_count];
+    *curve = (struct config_curve){.topic = strdup(topic)};
+    if (!curve->topic)
+        return NULL;
+    config->curve_count++;
+    return curve;
+}
+
+static bool put_curve(struct config_file *file, const char *topic, enum config_id id, const char *text) {
+    struct config_curve *curve = curve_of(file->config, topic);
     const char *key = CONFIG_TABLE[id].key;
-    char *label = NULL;
-    if (value->from)
-        return complain(file->complaints, "%s: %s is set twice, first at %s", place, key, value->from);
-    if (asprintf(&label, "%s: %s", place, key) < 0)
+    if (!curve)
         return complain_no_memory(file->complaints);
-    bool good = config_put(file->config, id, label, place, text, file->complaints);
-    free(label);
-    return good;
+    struct config_value *value = &curve->values[id - CONFIG_BACKOFF_BASE];
+    if (value->from)
+        return complain(file->complaints, "%s of [" CONFIG_BACKOFF " %.64s] is set twice, first at %s", key,
+                        topic, value->from);
+    return config_put(value, id, key, file->place, text, file->complaints);
 }
 
-static bool put_line(struct config_file *file, const char *key, const char *text, const char *place) {
+static bool put_line(struct config_file *file, const char *key, const char *text) {
     const char *topic = curve_topic(file->section);
     const char *section = topic ? CONFIG_BACKOFF : file->section;
     if (strcmp(section, CONFIG_HANDLERS) == 0)
-        return config_put_handler(file->config, BOXCAR_OUTBOX, place, key, text, file->complaints);
+        return config_put_handler(file->config, BOXCAR_OUTBOX, key, text, file->complaints);
     if (strcmp(section, CONFIG_INBOX_HANDLERS) == 0)
-        return config_put_handler(file->config, BOXCAR_INBOX, place, key, text, file->complaints);
-    enum config_id id = config_find(section, key);
+        return config_put_handler(file->config, BOXCAR_INBOX, key, text, file->complaints);
+    enum config_id id = 0;
+    while (id < CONFIG_SETTINGS &&
+           (strcmp(CONFIG_TABLE[id].section, section) != 0 || strcmp(CONFIG_TABLE[id].key, key) != 0))
+        id++;
     if (id == CONFIG_SETTINGS)
-        return unknown_key(file, section, key, place);
+        return unknown_key(file, section, key);
     if (topic)
-        return config_put_curve(file->config, topic, id, place, text, file->complaints);
-    return put_setting(file, id, place, text);
+        return put_curve(file, topic, id, text);
+    struct config_value *value = &file->config->values[id];
+    if (value->from)
+        return complain(file->complaints, "%s is set twice, first at %s", key, value->from);
+    return config_put(value, id, key, file->place, text, file->complaints);
 }
 
 /* An ini_handler. Complaints are counted, so that the whole file is looked at. */
 static int take_line(void *context, const char *section, const char *key, const char *text) {
     struct config_file *file = context;
     (void)section;
-    if (file->section[0] == '\0') {
-        complain(file->complaints, "%s:%d: '%.64s' stands before the first [section]", file->path, file->line,
-                 key);
-        return 1;
-    }
-    if (!file->section_is_known)
-        return 1;
-    char *place = place_of(file);
-    if (place)
-        put_line(file, key, text, place);
-    free(place);
+    if (file->section[0] == '\0')
+        complain(file->complaints, "'%.64s' stands before the first [section]", key);
+    else if (file->section_is_known)
+        put_line(file, key, text);
     return 1;
 }
 
@@ -208,21 +204,20 @@ static void set_up_inih(void) {
     ini_max_line = LINE_SIZE;
 }
 
-static bool parse(struct config_file *file) {
-    size_t before = file->complaints->count;
+static void parse(struct config_file *file) {
     set_up_inih();
     int result = ini_parse_stream(read_line, file, take_line, file);
-    if (result > 0)
-        complain(file->complaints, "%s:%d: give [section], key = value, or a comment after #", file->path,
-                 result);
+    if (result > 0 && set_place(file, result))
+        complain(file->complaints, "give [section], key = value, or a comment after #");
     else if (result < 0)
         complain_no_memory(file->complaints);
+    file->complaints->place = file->path;
     if (ferror(file->stream))
-        complain(file->complaints, "%s: cannot read it: %s", file->path, strerror(errno));
-    return file->complaints->count == before;
+        complain(file->complaints, "cannot read it: %s", strerror(errno));
 }
 
 bool config_file_read(const char *path, struct complaints *complaints, struct config *config) {
+    size_t before = complaints->count;
     struct config_file *file = calloc(1, sizeof(*file));
     config->path = strdup(path);
     if (!file || !config->path) {
@@ -230,11 +225,17 @@ bool config_file_read(const char *path, struct complaints *complaints, struct co
         return complain_no_memory(complaints);
     }
     *file = (struct config_file){.path = path, .config = config, .complaints = complaints};
+    complaints->place = path;
     file->stream = fopen(path, "re");
-    bool good = file->stream ? parse(file) : complain(complaints, "%s: %s", path, strerror(errno));
-    if (file->stream)
+    if (file->stream) {
+        parse(file);
         fclose(file->stream);
+    } else {
+        complain(complaints, "%s", strerror(errno));
+    }
+    complaints->place = NULL;
+    free(file->place);
     free(file->buffer);
     free(file);
-    return good;
+    return complaints->count == before;
 }

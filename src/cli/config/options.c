@@ -1,6 +1,5 @@
 /* Options of the command line made from the table of settings. */
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/input/options.h"
 #include "config.h"
@@ -9,25 +8,15 @@
 static char *texts[CONFIG_SETTINGS];
 static int flags[CONFIG_SETTINGS];
 
-static char *const *global_of(enum config_id id) {
-    switch (id) {
-    case CONFIG_STORE_URL:
-        return &global_options.store;
-    case CONFIG_STORE_SCHEMA:
-        return &global_options.schema;
-    case CONFIG_LOG_LEVEL:
-        return &global_options.log_level;
-    case CONFIG_LOG_FORMAT:
-        return &global_options.log_format;
-    default:
-        return NULL;
-    }
-}
+/* The places of those that are. */
+static char *const *const GLOBALS[CONFIG_SETTINGS] = {[CONFIG_STORE_URL] = &global_options.store,
+                                                      [CONFIG_STORE_SCHEMA] = &global_options.schema,
+                                                      [CONFIG_LOG_LEVEL] = &global_options.log_level,
+                                                      [CONFIG_LOG_FORMAT] = &global_options.log_format};
 
 const char *config_option_given(enum config_id id) {
-    char *const *global = global_of(id);
-    if (global)
-        return *global;
+    if (GLOBALS[id])
+        return *GLOBALS[id];
     return flags[id] ? "yes" : texts[id];
 }
 
@@ -45,20 +34,17 @@ static const char *describe(enum config_id id) {
     return descriptions[id];
 }
 
-static struct poptOption option_of(enum config_id id) {
-    const struct config_setting *setting = &CONFIG_TABLE[id];
-    bool is_flag = setting->type == CONFIG_BOOLEAN;
-    return (struct poptOption){.longName = setting->option,
-                               .argInfo = is_flag ? POPT_ARG_NONE : POPT_ARG_STRING,
-                               .arg = is_flag ? (void *)&flags[id] : (void *)&texts[id],
-                               .descrip = describe(id),
-                               .argDescrip = setting->metavar};
-}
-
 void config_options(struct poptOption *ret_options, size_t own_count) {
     size_t count = own_count;
-    for (size_t i = 0; i < CONFIG_SETTINGS; i++)
-        if (CONFIG_TABLE[i].option && !global_of((enum config_id)i))
-            ret_options[count++] = option_of((enum config_id)i);
+    for (size_t i = 0; i < CONFIG_SETTINGS; i++) {
+        const struct config_setting *setting = &CONFIG_TABLE[i];
+        bool is_flag = setting->type == CONFIG_BOOLEAN;
+        if (setting->option && !GLOBALS[i])
+            ret_options[count++] = (struct poptOption){.longName = setting->option,
+                                                       .argInfo = is_flag ? POPT_ARG_NONE : POPT_ARG_STRING,
+                                                       .arg = is_flag ? (void *)&flags[i] : (void *)&texts[i],
+                                                       .descrip = describe((enum config_id)i),
+                                                       .argDescrip = setting->metavar};
+    }
     ret_options[count] = (struct poptOption)POPT_TABLEEND;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "cli/output/message_json.h"
 #include "cli/output/output.h"
 #include "cli/output/redact.h"
@@ -88,25 +89,14 @@ void config_print_docs(void) {
 
 static const char *const COLUMNS[] = {"section", "key", "value", "from", NULL};
 
-static json_t *row_json(const char *section, const char *key, const char *text, const char *from) {
-    json_t *object = json_object();
-    char *open = text ? redact(text) : NULL;
-    bool good = (open || !text) && json_put(object, "section", json_string(section)) &&
-                json_put(object, "key", json_string(key)) &&
-                json_put_text(object, "value", boxcar_str_of(open)) &&
-                json_put(object, "from", json_string(from ? from : "default"));
-    free(open);
-    return json_finish(object, good);
-}
-
-static bool add_settings(struct output *output, const struct config *config) {
-    for (size_t i = 0; i < CONFIG_SETTINGS; i++) {
-        const struct config_value *value = &config->values[i];
-        if (!output_list_add(
-                output, row_json(CONFIG_TABLE[i].section, CONFIG_TABLE[i].key, value->text, value->from)))
-            return false;
-    }
-    return true;
+static bool add_row(struct output *output, const char *section, const char *key, const char *text,
+                    const char *from) {
+    json_t *row = json_object();
+    AUTO_FREE char *open = text ? redact(text) : NULL;
+    bool good = (open || !text) && json_put(row, "section", json_string(section)) &&
+                json_put(row, "key", json_string(key)) && json_put_text(row, "value", boxcar_str_of(open)) &&
+                json_put(row, "from", json_string(from ? from : "default"));
+    return output_list_add(output, json_finish(row, good));
 }
 
 static bool add_curve(struct output *output, const struct config_curve *curve) {
@@ -117,30 +107,26 @@ static bool add_curve(struct output *output, const struct config_curve *curve) {
     for (size_t i = 0; good && i < CONFIG_CURVE_KEYS; i++) {
         const struct config_value *value = &curve->values[i];
         if (value->from)
-            good = output_list_add(output, row_json(section, CONFIG_TABLE[CONFIG_BACKOFF_BASE + i].key,
-                                                    value->text, value->from));
+            good =
+                add_row(output, section, CONFIG_TABLE[CONFIG_BACKOFF_BASE + i].key, value->text, value->from);
     }
     free(section);
     return good;
 }
 
-static bool add_handlers(struct output *output, const struct config *config) {
-    for (size_t i = 0; i < config->handler_count; i++) {
-        const struct config_handler *handler = &config->handlers[i];
-        if (!output_list_add(output, row_json(config_handler_section(handler->box), handler->topic,
-                                              handler->action, handler->from)))
-            return false;
-    }
-    return true;
-}
-
 int config_print_values(const struct cli *cli, const struct config *config) {
     struct output output;
+    bool good = true;
     output_list_begin(&output, cli, CLI_FORMAT_TABLE, COLUMNS);
-    bool good = add_settings(&output, config);
+    for (size_t i = 0; good && i < CONFIG_SETTINGS; i++)
+        good = add_row(&output, CONFIG_TABLE[i].section, CONFIG_TABLE[i].key, config->values[i].text,
+                       config->values[i].from);
     for (size_t i = 0; good && i < config->curve_count; i++)
         good = add_curve(&output, &config->curves[i]);
-    if (good)
-        add_handlers(&output, config);
+    for (size_t i = 0; good && i < config->handler_count; i++) {
+        const struct config_handler *handler = &config->handlers[i];
+        const char *section = handler->box == BOXCAR_INBOX ? CONFIG_INBOX_HANDLERS : CONFIG_HANDLERS;
+        good = add_row(&output, section, handler->topic, handler->action, handler->from);
+    }
     return output_list_end(&output, cli);
 }

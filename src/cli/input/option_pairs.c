@@ -1,8 +1,9 @@
 #include "option_pairs.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/memory.h"
 #include "cli/output/report.h"
 #include "options.h"
 
@@ -17,11 +18,9 @@ static bool has_pairs(const struct poptOption *table) {
     return false;
 }
 
-static const struct poptOption *find_long(const struct poptOption *table, const char *name, size_t length) {
-    for (; table && table->longName; table++)
-        if (strlen(table->longName) == length && strncmp(table->longName, name, length) == 0)
-            return table;
-    return NULL;
+/* The option that a word "--name" or "--name=value" is; NULL = none of ours. */
+static const struct poptOption *long_option(const struct poptOption *own, const char *word) {
+    return option_find(own, word + 2, strcspn(word + 2, "="));
 }
 
 static const struct poptOption *find_letter(const struct poptOption *table, char letter) {
@@ -29,14 +28,6 @@ static const struct poptOption *find_letter(const struct poptOption *table, char
         if (table->shortName == letter)
             return table;
     return NULL;
-}
-
-/* The option that a word "--name" or "--name=value" is; NULL = none of ours. */
-static const struct poptOption *long_option(const struct poptOption *own, const char *word) {
-    const char *name = word + 2;
-    size_t length = strcspn(name, "=");
-    const struct poptOption *option = find_long(own, name, length);
-    return option ? option : find_long(GLOBAL_OPTIONS, name, length);
 }
 
 /* Whether the last letter of "-ho" wants the next word. One that takes a value takes what follows it in
@@ -67,13 +58,6 @@ static const struct poptOption *pair_option(const struct poptOption *own, const 
     return option && is_pair(option) ? option : NULL;
 }
 
-static bool keep(const struct poptOption *option, const char *first, const char *second) {
-    char **kept = option->arg;
-    kept[0] = strdup(first);
-    kept[1] = strdup(second);
-    return kept[0] && kept[1];
-}
-
 /* Whether a word is exactly the name of an option: its writer has forgotten what should be here. */
 static bool is_option_name(const struct poptOption *own, const char *word) {
     return strncmp(word, "--", 2) == 0 && !strchr(word, '=') && long_option(own, word);
@@ -100,10 +84,13 @@ static int take_pair(const struct cli *cli, const struct poptOption *own, const 
         if (!found || is_option_name(own, found))
             return missing_word(cli, option, i < used - 1, found);
     }
-    if (((char **)option->arg)[0])
+    char **kept = option->arg;
+    if (kept[0])
         return cli_usage(cli, "--%s is given twice: give it once", option->longName);
+    kept[0] = strdup(equals ? equals + 1 : words[1]);
+    kept[1] = strdup(words[used - 1]);
     *ret_used = used;
-    return keep(option, equals ? equals + 1 : words[1], words[used - 1]) ? CLI_DONE : cli_no_memory(cli);
+    return kept[0] && kept[1] ? CLI_DONE : cli_no_memory(cli);
 }
 
 /* argv[0] is the command. Everything after "--" is an argument. */
@@ -114,9 +101,7 @@ static int take_all(const struct cli *cli, const struct poptOption *own, int arg
         const struct poptOption *option = i > 0 && !has_ended ? pair_option(own, argv[i]) : NULL;
         int used = 1;
         if (option) {
-            int result = take_pair(cli, own, option, argv + i, argc - i, &used);
-            if (result != CLI_DONE)
-                return result;
+            TRY(take_pair(cli, own, option, argv + i, argc - i, &used));
             i += used;
             continue;
         }
@@ -130,27 +115,24 @@ static int take_all(const struct cli *cli, const struct poptOption *own, int arg
 
 int option_pairs_take(const struct cli *cli, const struct poptOption *own, int argc, const char *const *argv,
                       int *ret_argc, const char ***ret_argv) {
-    const char **kept = calloc((size_t)argc + 1, sizeof(*kept));
+    AUTO_FREE const char **kept = calloc((size_t)argc + 1, sizeof(*kept));
     int count = 0;
     if (!kept)
         return cli_no_memory(cli);
-    int result = take_all(cli, own, argc, argv, &count, kept);
-    if (result != CLI_DONE) {
-        free(kept);
-        return result;
-    }
+    TRY(take_all(cli, own, argc, argv, &count, kept));
     *ret_argc = count;
     *ret_argv = kept;
+    kept = NULL;
     return CLI_DONE;
 }
 
-bool option_pairs_leave_arguments(const struct poptOption *own, int argc, const char *const *argv) {
-    for (int i = 1; i < argc; i++) {
+bool option_pairs_leave_arguments(const struct poptOption *own, const char *const *argv) {
+    for (size_t i = 1; argv[i]; i++) {
         if (strcmp(argv[i], "--") == 0)
-            return i + 1 < argc;
+            return argv[i + 1] != NULL;
         if (argv[i][0] != '-' || !argv[i][1])
             return true;
-        i += wants_a_word(own, argv[i]);
+        i += argv[i + 1] && wants_a_word(own, argv[i]);
     }
     return false;
 }

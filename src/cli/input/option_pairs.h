@@ -16,6 +16,6 @@ int option_pairs_take(const struct cli *cli, const struct poptOption *own, int a
                       int *ret_argc, const char ***ret_argv);
 
 /* Whether such a copy has arguments besides options. */
-bool option_pairs_leave_arguments(const struct poptOption *own, int argc, const char *const *argv);
+bool option_pairs_leave_arguments(const struct poptOption *own, const char *const *argv);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/memory.h"
 #include "cli/output/report.h"
 #include "option_pairs.h"
 #include "suggest.h"
@@ -33,19 +35,16 @@ static const char GUARDED[] = "!\001\002\001#:+";
 enum { GUARD_SIZE = sizeof(GUARDED) - sizeof(EXPANSION) };
 
 static char *guard(const char *text) {
-    char *result = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&result, &size);
-    if (!out)
-        return NULL;
-    for (const char *found; (found = strstr(text, EXPANSION)); text = found + 1)
-        fprintf(out, "%.*s!\001\002\001", (int)(found - text), text);
-    fputs(text, out);
-    bool whole = !ferror(out); /* never half an argument */
-    if (fclose(out) == 0 && whole)
-        return result;
-    free(result);
-    return NULL;
+    struct buf result = BUF_INIT;
+    buf_reserve(&result, strlen(text)); /* a copy of an empty text is a text */
+    for (const char *found; (found = strstr(text, EXPANSION)); text = found + 1) {
+        buf_append(&result, text, (size_t)(found - text));
+        buf_append_text(&result, "!\001\002\001");
+    }
+    buf_append_text(&result, text);
+    if (result.failed) /* never half an argument */
+        buf_release(&result);
+    return result.data;
 }
 
 static void unguard(char *text) {
@@ -58,14 +57,12 @@ static void unguard_list(char **list) {
         unguard(list[i]);
 }
 
-static bool is_table_end(const struct poptOption *option) { return !option->longName && !option->shortName; }
-
 static const struct poptOption *own_options(const struct cli *cli) {
     return cli->command ? cli->command->options : NULL;
 }
 
 static void consider_options(struct suggestion *suggestion, const struct poptOption *table) {
-    for (const struct poptOption *option = table; table && !is_table_end(option); option++)
+    for (const struct poptOption *option = table; option && option->longName; option++)
         suggest_consider(suggestion, option->longName);
 }
 
@@ -86,25 +83,23 @@ static int unknown_option(const struct cli *cli, const char *typed) {
 
 /* `typed` may carry a value ("--stor=URL") that must not be shown. */
 static int refuse(const struct cli *cli, int error, const char *typed) {
-    char *name = strndup(typed, strcspn(typed, "="));
+    AUTO_FREE char *name = strndup(typed, strcspn(typed, "="));
     if (!name)
         return cli_no_memory(cli);
-    int result;
-    if (error == POPT_ERROR_MALLOC ||
-        error == POPT_ERROR_NULLARG) { /* the latter for lists; ours have their places */
-        result = cli_no_memory(cli);
-    } else if (error == POPT_ERROR_BADOPT) {
-        result = unknown_option(cli, name);
-    } else if (error == POPT_ERROR_NOARG) {
-        result = cli_usage(cli, "%s needs a value: see boxcar help %s", name,
-                           cli->command ? cli->command->name : "");
-    } else if (error == POPT_ERROR_UNWANTEDARG) {
-        result = cli_usage(cli, "%s takes no value", name);
-    } else {
-        result = cli_usage(cli, "%s: %s", name, poptStrerror(error));
+    switch (error) {
+    case POPT_ERROR_MALLOC:
+    case POPT_ERROR_NULLARG: /* for lists; ours have their places */
+        return cli_no_memory(cli);
+    case POPT_ERROR_BADOPT:
+        return unknown_option(cli, name);
+    case POPT_ERROR_NOARG:
+        return cli_usage(cli, "%s needs a value: see boxcar help %s", name,
+                         cli->command ? cli->command->name : "");
+    case POPT_ERROR_UNWANTEDARG:
+        return cli_usage(cli, "%s takes no value", name);
+    default:
+        return cli_usage(cli, "%s: %s", name, poptStrerror(error));
     }
-    free(name);
-    return result;
 }
 
 static bool copy_arguments(struct option_parse *parse, int argc, const char *const *argv) {
@@ -113,14 +108,13 @@ static bool copy_arguments(struct option_parse *parse, int argc, const char *con
         parse->argv[i] = guard(argv[i]);
         if (!parse->argv[i])
             return false;
-        parse->argc = i + 1;
     }
     return parse->argv != NULL;
 }
 
 static size_t table_length(const struct poptOption *table) {
     size_t length = 0;
-    while (table && !is_table_end(&table[length]))
+    while (table && table[length].longName)
         length++;
     return length;
 }
@@ -171,7 +165,7 @@ static void unguard_lists(const struct poptOption *table) {
 static bool lacks_arguments(const struct cli *cli, const struct option_parse *parse,
                             const char *const *args) {
     if (!args)
-        return option_pairs_leave_arguments(own_options(cli), parse->argc, (const char *const *)parse->argv);
+        return option_pairs_leave_arguments(own_options(cli), (const char *const *)parse->argv);
     while (poptGetArgs(parse->context))
         if (!poptGetArg(parse->context))
             return true;
@@ -189,85 +183,70 @@ static int collect_args(const struct cli *cli, struct option_parse *parse) {
 }
 
 static int read_options(const struct cli *cli, struct option_parse *parse) {
-    int next, result = CLI_DONE;
-    while (result == CLI_DONE && (next = poptGetNextOpt(parse->context)) > 0)
-        result = keep_value(cli, (size_t)next, poptGetOptArg(parse->context));
-    if (result != CLI_DONE)
-        return result;
+    int next;
+    while ((next = poptGetNextOpt(parse->context)) > 0)
+        TRY(keep_value(cli, (size_t)next, poptGetOptArg(parse->context)));
     if (next < -1)
         return refuse(cli, next, poptBadOption(parse->context, POPT_BADOPTION_NOALIAS));
     unguard_lists(own_options(cli));
     return collect_args(cli, parse);
 }
 
-static int parse_rest(struct cli *cli, int argc, const char *const *argv, bool stop_at_word,
-                      struct option_parse *parse) {
-    parse->table = merge_tables(own_options(cli));
-    if (!parse->table || !copy_arguments(parse, argc, argv))
-        return cli_no_memory(cli);
-    parse->context = poptGetContext("boxcar", argc, (const char **)parse->argv, parse->table,
-                                    stop_at_word ? POPT_CONTEXT_POSIXMEHARDER : 0);
-    return parse->context ? read_options(cli, parse) : cli_no_memory(cli);
-}
-
 int option_parse(struct cli *cli, int argc, const char *const *argv, bool stop_at_word,
                  struct option_parse *ret_parse) {
-    const char **rest = NULL;
-    int count = 0;
+    AUTO_FREE const char **rest = NULL;
     *ret_parse = (struct option_parse){0};
-    int result = option_pairs_take(cli, own_options(cli), argc, argv, &count, &rest);
-    if (result == CLI_DONE)
-        result = parse_rest(cli, count, rest, stop_at_word, ret_parse);
-    free(rest);
-    return result;
+    TRY(option_pairs_take(cli, own_options(cli), argc, argv, &argc, &rest));
+    ret_parse->table = merge_tables(own_options(cli));
+    if (!ret_parse->table || !copy_arguments(ret_parse, argc, rest))
+        return cli_no_memory(cli);
+    ret_parse->context = poptGetContext("boxcar", argc, (const char **)ret_parse->argv, ret_parse->table,
+                                        stop_at_word ? POPT_CONTEXT_POSIXMEHARDER : 0);
+    return ret_parse->context ? read_options(cli, ret_parse) : cli_no_memory(cli);
 }
 
 void option_parse_release(struct option_parse *parse) {
     if (parse->context)
         poptFreeContext(parse->context);
-    for (int i = 0; i < parse->argc; i++)
-        free(parse->argv[i]);
+    for (char **word = parse->argv; word && *word; word++)
+        free(*word);
     free(parse->argv);
     free(parse->table);
     *parse = (struct option_parse){0};
 }
 
-static bool has_option(const struct poptOption *table, const char *name) {
-    for (const struct poptOption *option = table; table && !is_table_end(option); option++)
-        if (option->longName && strcmp(option->longName, name) == 0)
-            return true;
-    return false;
+const struct poptOption *option_find(const struct poptOption *own, const char *name, size_t length) {
+    const struct poptOption *const tables[] = {own, GLOBAL_OPTIONS};
+    for (size_t i = 0; i < 2; i++)
+        for (const struct poptOption *option = tables[i]; option && option->longName; option++)
+            if (strlen(option->longName) == length && strncmp(option->longName, name, length) == 0)
+                return option;
+    return NULL;
 }
 
-/* The name without its path and index: "error" for settlements[2].error. */
-static void base_name(const char *argument, char ret_name[OPTION_LABEL_SIZE]) {
-    const char *dot = strrchr(argument, '.');
-    const char *name = dot ? dot + 1 : argument;
-    snprintf(ret_name, OPTION_LABEL_SIZE, "%.*s", (int)strcspn(name, "["), name);
+/* What the user calls an argument, whatever options there are; NULL = it has no such name. */
+static const char *fixed_label(const struct cli *cli, const char *argument, const char *name) {
+    static const char *const RENAMED[][2] = {{"content_hash", "--hash"}, {"external_id", "id"}};
+    if (strcmp(argument, "url") == 0)
+        return cli->store_url_from;
+    if (strcmp(argument, "schema") == 0)
+        return cli->schema_from;
+    for (size_t i = 0; i < sizeof(RENAMED) / sizeof(RENAMED[0]); i++)
+        if (strcmp(name, RENAMED[i][0]) == 0)
+            return RENAMED[i][1];
+    return NULL;
 }
 
 void option_label(const struct cli *cli, const char *argument, char ret_label[OPTION_LABEL_SIZE]) {
-    static const char *const RENAMED[][2] = {{"content_hash", "--hash"}, {"external_id", "id"}};
     static const char *const ENDINGS[] = {"", "_ms", "_at", "_id", "s", "_steps", "_topic", "_version"};
-    char name[OPTION_LABEL_SIZE];
-    if (strcmp(argument, "url") == 0) {
-        snprintf(ret_label, OPTION_LABEL_SIZE, "%s", cli->store_url_from);
-        return;
-    }
-    if (strcmp(argument, "schema") == 0 && cli->schema_from) {
-        snprintf(ret_label, OPTION_LABEL_SIZE, "%s", cli->schema_from);
-        return;
-    }
-    base_name(argument, name);
-    snprintf(ret_label, OPTION_LABEL_SIZE, "%s", name);
-    for (size_t i = 0; i < sizeof(RENAMED) / sizeof(RENAMED[0]); i++) {
-        if (strcmp(name, RENAMED[i][0]) != 0)
-            continue;
-        snprintf(ret_label, OPTION_LABEL_SIZE, "%s", RENAMED[i][1]);
-        return;
-    }
+    const char *dot = strrchr(argument, '.');
+    char name[OPTION_LABEL_SIZE]; /* without its path and index: "error" for settlements[2].error */
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(dot ? dot + 1 : argument, "["),
+             dot ? dot + 1 : argument);
+    const char *label = fixed_label(cli, argument, name);
+    snprintf(ret_label, OPTION_LABEL_SIZE, "%s", label ? label : name);
     size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof(ENDINGS) / sizeof(ENDINGS[0]); i++) {
+    for (size_t i = 0; !label && i < sizeof(ENDINGS) / sizeof(ENDINGS[0]); i++) {
         size_t ending = strlen(ENDINGS[i]);
         if (ending > length || strcmp(name + length - ending, ENDINGS[i]) != 0)
             continue;
@@ -275,7 +254,7 @@ void option_label(const struct cli *cli, const char *argument, char ret_label[OP
         snprintf(option, sizeof(option), "%.*s", (int)(length - ending), name);
         for (char *c = option; *c; c++)
             *c = *c == '_' ? '-' : *c;
-        if (has_option(own_options(cli), option) || has_option(GLOBAL_OPTIONS, option)) {
+        if (option_find(own_options(cli), option, strlen(option))) {
             snprintf(ret_label, OPTION_LABEL_SIZE, "--%.70s", option);
             return;
         }

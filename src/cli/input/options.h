@@ -33,9 +33,8 @@ extern struct poptOption GLOBAL_OPTIONS[];
 struct option_parse {
     poptContext context;
     struct poptOption *table; /* what it was parsed with */
-    int argc;
-    char **argv;             /* own copies */
-    const char *const *args; /* positional arguments, ended by NULL */
+    char **argv;              /* own copies, ended by NULL */
+    const char *const *args;  /* positional arguments, ended by NULL */
 };
 
 /* Parses argv[1..] with the global options and those of cli->command, if that is known. With
@@ -47,9 +46,15 @@ int option_parse(struct cli *cli, int argc, const char *const *argv, bool stop_a
                  struct option_parse *ret_parse);
 void option_parse_release(struct option_parse *parse);
 
+/* The option of a command, or the global one, with a long name; NULL = there is none. `own` may be NULL. */
+const struct poptOption *option_find(const struct poptOption *own, const char *name, size_t length);
+
 /* What the user calls an argument of the library: "--lease" for lease_ms when the command has
  * that option, "--topic" for topics[0]; else the name itself without its path. */
 #define OPTION_LABEL_SIZE 80
 void option_label(const struct cli *cli, const char *argument, char ret_label[OPTION_LABEL_SIZE]);
+
+/* Most commands that inspect take it. */
+#define OPTION_BOX(variable) OPTION_TEXT("box", variable, "outbox (default) or inbox", "BOX")
 
 #endif

@@ -45,19 +45,23 @@ bool value_lease_time(const struct cli *cli, const char *text, int64_t *ret_ms);
 bool value_delay(const struct cli *cli, const char *text, int64_t *ret_ms);
 bool value_ttl(const struct cli *cli, const char *text, int64_t *ret_ms);
 
-/* Milliseconds as a duration in the largest unit that fits: "24h", "100ms". */
-#define VALUE_DURATION_SIZE 32
-void value_format_duration(int64_t ms, char ret_text[VALUE_DURATION_SIZE]);
-
 /* Bytes: a whole number, alone or with KiB, MiB or GiB. */
-bool value_parse_size(const char *text, int64_t *ret_bytes);
 bool value_size(const struct cli *cli, const char *option, const char *text, int64_t min, int64_t max,
                 int64_t *ret_bytes);
-/* In the largest unit that fits: "64MiB". */
-#define VALUE_SIZE_SIZE 32
-void value_format_size(int64_t bytes, char ret_text[VALUE_SIZE_SIZE]);
 
+/* ---- text alone: true when it is good, and no complaints ---- */
+
+bool value_parse_size(const char *text, int64_t *ret_bytes);
 /* A whole decimal number that fits: digits only, with an optional minus sign. */
 bool value_parse_integer(const char *text, int64_t *ret_number);
+/* A UUID that is not nil. */
+bool value_parse_uuid(boxcar_str text, boxcar_uuid *ret_uuid);
+/* One of several words, the last of which is followed by NULL. */
+bool value_choice(const char *const *words, const char *text, int64_t *ret_index);
+
+/* Milliseconds and bytes in the largest unit that fits: "24h", "100ms", "64MiB". */
+#define VALUE_UNITS_SIZE 32
+void value_format_duration(int64_t ms, char ret_text[VALUE_UNITS_SIZE]);
+void value_format_size(int64_t bytes, char ret_text[VALUE_UNITS_SIZE]);
 
 #endif

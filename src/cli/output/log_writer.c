@@ -3,40 +3,32 @@
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/memory.h"
 #include "progress.h"
 #include "redact.h"
 #include "text.h"
 
 /* Takes the text; without passwords; NULL = out of memory. */
 static char *redacted(char *text) {
-    char *result = text ? redact(text) : NULL;
-    free(text);
-    return result;
+    AUTO_FREE char *open = text;
+    return open ? redact(open) : NULL;
 }
 
-static bool needs_quotes(const char *text) { return text[0] == '\0' || strpbrk(text, " =\"\\"); }
-
 static void put_logfmt(FILE *out, const char *name, boxcar_str value) {
-    char *text = redacted(text_printable(value, NULL));
+    AUTO_FREE char *text = redacted(text_printable(value, NULL));
     if (!text)
         return;
-    if (!needs_quotes(text)) {
-        fprintf(out, " %s=%s", name, text);
-        free(text);
-        return;
-    }
-    fprintf(out, " %s=\"", name);
+    bool has_quotes = text[0] == '\0' || strpbrk(text, " =\"\\");
+    fprintf(out, " %s=%s", name, has_quotes ? "\"" : "");
     for (const char *c = text; *c; c++) {
         if (*c == '"' || *c == '\\')
             fputc('\\', out);
         fputc(*c, out);
     }
-    fputc('"', out);
-    free(text);
+    fputs(has_quotes ? "\"" : "", out);
 }
 
 static void write_logfmt(FILE *out, const boxcar_log_record *record, const char *now) {
@@ -68,10 +60,9 @@ static json_t *number_of(const char *text) {
 }
 
 static void put_json(json_t *object, const char *name, boxcar_str value) {
-    char *text = redacted(text_for_json(value));
+    AUTO_FREE char *text = redacted(text_for_json(value));
     json_t *number = text && is_number_name(name) ? number_of(text) : NULL;
     json_object_set_new(object, name, number ? number : text ? json_string(text) : json_null());
-    free(text);
 }
 
 static void write_json(FILE *out, const boxcar_log_record *record, const char *now) {
@@ -107,4 +98,12 @@ void log_writer_write(void *context, const boxcar_log_record *record) {
     if (fclose(out) == 0) /* unbuffered and under the stream's lock: one write for the whole line */
         fwrite(line, 1, size, stderr);
     free(line);
+}
+
+void log_writer_say(const struct log_writer *writer, boxcar_log_level level, const char *event,
+                    const char *text, const char *name, const char *value) {
+    const boxcar_log_field field = {name, boxcar_str_of(value)};
+    log_writer_write((void *)writer,
+                     &(boxcar_log_record){
+                         .level = level, .event = event, .text = text, .fields = &field, .field_count = 1});
 }

@@ -15,5 +15,8 @@ struct log_writer {
 /* A boxcar_log_fn; the context is a struct log_writer. One record is one line, written at
  * once, whatever its fields contain. Any thread. */
 void log_writer_write(void *context, const boxcar_log_record *record);
+/* A record of the program's own, with one field. */
+void log_writer_say(const struct log_writer *writer, boxcar_log_level level, const char *event,
+                    const char *text, const char *name, const char *value);
 
 #endif

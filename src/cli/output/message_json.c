@@ -1,7 +1,7 @@
 #include "message_json.h"
 
-#include <stdlib.h>
-
+#include "base/memory.h"
+#include "base/utf8.h"
 #include "text.h"
 
 json_t *json_from_time(boxcar_time time) {
@@ -47,16 +47,14 @@ static bool note_damage(json_t *object, const char *name) {
 
 /* Another program has put it there. Its bytes are shown as \xNN. */
 static bool put_damaged(json_t *object, const char *name, boxcar_str text) {
-    char *readable = text_for_json(text);
-    bool good = readable && json_put(object, name, json_string(readable)) && note_damage(object, name);
-    free(readable);
-    return good;
+    AUTO_FREE char *readable = text_for_json(text);
+    return readable && json_put(object, name, json_string(readable)) && note_damage(object, name);
 }
 
 bool json_put_text(json_t *object, const char *name, boxcar_str text) {
     if (!text.data)
         return json_put(object, name, json_null());
-    return text_is_valid(text) ? json_put(object, name, json_stringn(text.data, text.len))
+    return utf8_is_valid(text) ? json_put(object, name, json_stringn(text.data, text.len))
                                : put_damaged(object, name, text);
 }
 

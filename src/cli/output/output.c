@@ -2,10 +2,11 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+#include "base/utf8.h"
 #include "message_json.h"
 #include "report.h"
 #include "text.h"
@@ -40,17 +41,15 @@ static char *cell_text(const json_t *value, size_t *ret_width) {
         boxcar_str text = {json_string_value(value), json_string_length(value)};
         return text_printable(text, ret_width);
     }
-    char *dumped = json_dumps(value, DUMP_FLAGS);
-    char *text = dumped ? text_printable(boxcar_str_of(dumped), ret_width) : NULL;
-    free(dumped);
-    return text;
+    AUTO_FREE char *dumped = json_dumps(value, DUMP_FLAGS);
+    return dumped ? text_printable(boxcar_str_of(dumped), ret_width) : NULL;
 }
 
 /* Cuts text after `width` characters. */
 static void cut(char *text, size_t width) {
     boxcar_str rest = boxcar_str_of(text);
     for (size_t i = 0; i < width && rest.len; i++) {
-        size_t size = text_character_size(rest);
+        size_t size = utf8_char_size(rest.data, rest.len);
         rest = (boxcar_str){rest.data + size, rest.len - size};
     }
     text[rest.data - text] = '\0';
@@ -66,84 +65,65 @@ static char *table_cell(const json_t *value, size_t *ret_width) {
     return text;
 }
 
+struct column {
+    const char *name;
+    size_t width;
+    bool is_number; /* goes to the right */
+    bool is_last;   /* nothing follows, so no trailing blanks */
+};
+
 /* False = out of memory. */
-static bool column_width(const json_t *rows, const char *column, size_t *ret_width) {
-    size_t widest = strlen(column), i;
-    const json_t *row;
+static bool measure(struct column *column, const json_t *rows) {
+    const json_t *row, *first = NULL; /* value in the column */
+    size_t i;
+    column->width = strlen(column->name);
     json_array_foreach(rows, i, row) {
+        const json_t *value = json_object_get(row, column->name);
         size_t width = 0;
-        char *text = table_cell(json_object_get(row, column), &width);
+        AUTO_FREE char *text = table_cell(value, &width);
         if (!text)
             return false;
-        free(text);
-        widest = width > widest ? width : widest;
+        column->width = width > column->width ? width : column->width;
+        first = first || json_is_null(value) ? first : value;
     }
-    *ret_width = widest;
+    column->is_number = json_is_number(first);
     return true;
 }
 
-static void put_padding(size_t width) {
-    for (size_t i = 0; i < width; i++)
-        putchar(' ');
+static void put_cell(const struct column *column, const char *text, size_t width) {
+    int padding = (int)(column->width - width);
+    int before = column->is_number ? padding : 0, after = padding - before + 2;
+    printf("%*s%s%*s", before, "", text, column->is_last ? 0 : after, "");
 }
 
-/* `last`: nothing follows, so no trailing blanks. Numbers go to the right. */
-static void put_cell(const char *text, size_t used, size_t width, bool right, bool last) {
-    size_t padding = used < width ? width - used : 0;
-    put_padding(right ? padding : 0);
-    fputs(text, stdout);
-    if (!last)
-        put_padding((right ? 0 : padding) + 2);
-}
-
-static bool is_number_column(const json_t *rows, const char *column) {
-    size_t i;
-    const json_t *row;
-    json_array_foreach(rows, i, row) {
-        const json_t *value = json_object_get(row, column);
-        if (value && !json_is_null(value))
-            return json_is_number(value);
-    }
-    return false;
-}
-
-static void put_heading(const struct output *output, const size_t *widths, const bool *numeric) {
-    bool colours = output_uses_colours();
-    fputs(colours ? "\033[1m" : "", stdout);
-    for (size_t i = 0; output->columns[i]; i++) {
-        put_cell(output->columns[i], strlen(output->columns[i]), widths[i], numeric[i],
-                 !output->columns[i + 1]);
-    }
-    fputs(colours ? "\033[0m\n" : "\n", stdout);
-}
-
-static bool put_table_row(const struct output *output, const json_t *row, const size_t *widths,
-                          const bool *numeric) {
-    for (size_t i = 0; output->columns[i]; i++) {
-        size_t used = 0;
-        char *text = table_cell(json_object_get(row, output->columns[i]), &used);
+static bool put_row(const struct column *columns, size_t count, const json_t *row) {
+    for (size_t i = 0; i < count; i++) {
+        size_t width = 0;
+        AUTO_FREE char *text = table_cell(json_object_get(row, columns[i].name), &width);
         if (!text)
             return false;
-        put_cell(text, used, widths[i], numeric[i], !output->columns[i + 1]);
-        free(text);
+        put_cell(&columns[i], text, width);
     }
     putchar('\n');
     return true;
 }
 
 static bool put_table(const struct output *output) {
-    enum { COLUMNS_MAX = 32 };
-    size_t widths[COLUMNS_MAX], i;
-    bool numeric[COLUMNS_MAX];
-    for (i = 0; output->columns[i] && i < COLUMNS_MAX; i++) {
-        if (!column_width(output->rows, output->columns[i], &widths[i]))
+    struct column columns[32];
+    size_t count = 0, i;
+    for (const char *const *name = output->columns; *name && count < 32; name++) {
+        columns[count] = (struct column){.name = *name, .is_last = !name[1]};
+        if (!measure(&columns[count++], output->rows))
             return false;
-        numeric[i] = is_number_column(output->rows, output->columns[i]);
     }
-    put_heading(output, widths, numeric);
+    bool colours = output_uses_colours();
+    fputs(colours ? "\033[1m" : "", stdout);
+    for (i = 0; i < count; i++)
+        put_cell(&columns[i], columns[i].name, strlen(columns[i].name));
+    fputs(colours ? "\033[0m\n" : "\n", stdout);
     const json_t *row;
     json_array_foreach(output->rows, i, row) {
-        if (!put_table_row(output, row, widths, numeric))
+        if (!put_row(columns, count, row))
             return false;
     }
     return true;
@@ -151,12 +131,11 @@ static bool put_table(const struct output *output) {
 
 static void warn_of(const struct cli *cli, json_t *row, const char *field) {
     void *first = json_object_iter(row); /* what it is called by */
-    char *id = cell_text(json_object_iter_value(first), NULL);
+    AUTO_FREE char *id = cell_text(json_object_iter_value(first), NULL);
     cli_warn(cli,
              "%s %s: %s is not UTF-8, another program has written it: \\xNN stands for its bytes, see boxcar "
              "doctor",
              json_object_iter_key(first), id ? id : "?", field);
-    free(id);
 }
 
 /* For each damaged field of a row, and for each list in it, such as a message's attempts, that has such an
@@ -233,11 +212,10 @@ static int put_fields(const struct cli *cli, json_t *object) {
     json_t *value;
     json_object_foreach(object, name, value) { widest = strlen(name) > widest ? strlen(name) : widest; }
     json_object_foreach(object, name, value) {
-        char *text = cell_text(value, NULL);
+        AUTO_FREE char *text = cell_text(value, NULL);
         if (!text)
             return cli_no_memory(cli);
         printf("%-*s  %s\n", (int)widest, name, text);
-        free(text);
     }
     return CLI_DONE;
 }
@@ -245,7 +223,7 @@ static int put_fields(const struct cli *cli, json_t *object) {
 int output_object(const struct cli *cli, json_t *object) {
     if (!object)
         return cli_no_memory(cli);
-    int result = CLI_DONE;
+    int result;
     warn_of_damage(cli, object);
     if (output_format(cli, CLI_FORMAT_TABLE) == CLI_FORMAT_TABLE) {
         result = put_fields(cli, object);

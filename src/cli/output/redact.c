@@ -1,8 +1,9 @@
 #include "redact.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/memory.h"
 
 static const char MASK[] = "***";
 
@@ -109,53 +110,40 @@ static struct span find_value(const char *text, const char *equals, bool (*is_se
 
 /* ---- all of them ---- */
 
-/* `hidden` has a place for each character; they are set where something is hidden. */
 static void mark(bool *hidden, struct span span) { memset(hidden + span.start, true, span.length); }
 
-static void mark_all(const char *text, bool *hidden) {
+/* For each character of the text, whether it is hidden; free() it. NULL = out of memory. */
+static bool *find_hidden(const char *text) {
+    bool *hidden = calloc(strlen(text) + 1, sizeof(*hidden));
+    if (!hidden)
+        return NULL;
     mark(hidden, find_user_password(text));
     mark(hidden, find_cut_password(text));
     for (const char *equals = strchr(text, '='); equals; equals = strchr(equals + 1, '='))
         mark(hidden, find_value(text, equals, is_hidden_name));
-}
-
-/* Every run of hidden characters as one mask. */
-static char *mask(const char *text, const bool *hidden, size_t length) {
-    char *result = malloc(length * (sizeof(MASK) - 1) + 1), *at = result;
-    for (size_t i = 0; result && i < length; i++) {
-        if (!hidden[i])
-            *at++ = text[i];
-        else if (i == 0 || !hidden[i - 1])
-            at = mempcpy(at, MASK, sizeof(MASK) - 1);
-    }
-    if (result)
-        *at = '\0';
-    return result;
+    return hidden;
 }
 
 char *redact(const char *text) {
-    size_t length = strlen(text);
-    bool *hidden = calloc(length + 1, sizeof(*hidden));
-    if (!hidden)
+    AUTO_FREE bool *hidden = find_hidden(text);
+    char *result = hidden ? malloc(strlen(text) * (sizeof(MASK) - 1) + 1) : NULL, *at = result;
+    if (!result)
         return NULL;
-    mark_all(text, hidden);
-    char *result = mask(text, hidden, length);
-    free(hidden);
+    for (size_t i = 0; text[i]; i++) {
+        if (!hidden[i])
+            *at++ = text[i];
+        else if (i == 0 || !hidden[i - 1]) /* every run of hidden characters as one mask */
+            at = mempcpy(at, MASK, sizeof(MASK) - 1);
+    }
+    *at = '\0';
     return result;
 }
 
 void redact_in_place(char *text) {
-    size_t length = strlen(text);
-    bool *hidden = calloc(length + 1, sizeof(*hidden));
-    if (!hidden) {
-        memset(text, '*', length);
-        return;
-    }
-    mark_all(text, hidden);
-    for (size_t i = 0; i < length; i++)
-        if (hidden[i])
+    AUTO_FREE bool *hidden = find_hidden(text);
+    for (size_t i = 0; text[i]; i++)
+        if (!hidden || hidden[i])
             text[i] = '*';
-    free(hidden);
 }
 
 bool redact_needed(const char *url) {

@@ -3,9 +3,9 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "cli/input/options.h"
 #include "progress.h"
 #include "redact.h"
@@ -14,38 +14,39 @@
 /* Readers of options say yes or no, and no is taken for the user's fault. */
 static atomic_bool memory_was_missing;
 
-static void print_line(const struct cli *cli, const char *kind, const char *text) {
-    char *open = redact(text);
-    char *line = open ? text_printable(boxcar_str_of(open), NULL) : NULL;
+static void print(const struct cli *cli, const char *kind, const char *format, va_list arguments) {
     const char *name = cli->command ? cli->command->name : "";
-    fprintf(stderr, "%sboxcar: %s%s%s%s\n", cli->log.clears_line ? PROGRESS_WIPE : "", name,
-            name[0] ? ": " : "", kind, line ? line : "out of memory");
-    free(line);
-    free(open);
-}
-
-static void print_formatted(const struct cli *cli, const char *kind, const char *format, va_list arguments) {
-    char *text = NULL;
+    AUTO_FREE char *text = NULL;
     if (vasprintf(&text, format, arguments) < 0) {
         text = NULL;
         memory_was_missing = true;
     }
-    print_line(cli, kind, text ? text : "out of memory");
-    free(text);
+    AUTO_FREE char *open = text ? redact(text) : NULL;
+    AUTO_FREE char *line = open ? text_printable(boxcar_str_of(open), NULL) : NULL;
+    fprintf(stderr, "%sboxcar: %s%s%s%s\n", cli->log.clears_line ? PROGRESS_WIPE : "", name,
+            name[0] ? ": " : "", kind, line ? line : "out of memory");
 }
 
 int cli_usage(const struct cli *cli, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    print_formatted(cli, "", format, arguments);
+    print(cli, "", format, arguments);
     va_end(arguments);
     return CLI_USAGE;
+}
+
+bool cli_refuse(const struct cli *cli, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print(cli, "", format, arguments);
+    va_end(arguments);
+    return false;
 }
 
 int cli_fail(const struct cli *cli, int exit_status, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    print_formatted(cli, "", format, arguments);
+    print(cli, "", format, arguments);
     va_end(arguments);
     return exit_status;
 }
@@ -62,7 +63,7 @@ void cli_warn(const struct cli *cli, const char *format, ...) {
         return;
     va_list arguments;
     va_start(arguments, format);
-    print_formatted(cli, "warning: ", format, arguments);
+    print(cli, "warning: ", format, arguments);
     va_end(arguments);
 }
 
@@ -71,7 +72,7 @@ void cli_note(const struct cli *cli, const char *format, ...) {
         return;
     va_list arguments;
     va_start(arguments, format);
-    print_formatted(cli, "note: ", format, arguments);
+    print(cli, "note: ", format, arguments);
     va_end(arguments);
 }
 
@@ -107,22 +108,18 @@ static const char *after_name(const char *text, const char *argument) {
 
 /* "lease_ms is 0: ..." becomes "--lease is 0: ...". A text that does not begin with the
  * argument's name is kept, with the name in front. */
-static int fail_naming(const struct cli *cli, const char *where, const char *label, const boxcar_error *err) {
+int cli_fail_at(const struct cli *cli, const char *where, const char *argument, const boxcar_error *err) {
     const char *text = err->message[0] ? err->message : boxcar_status_name(err->status);
     const char *rest = after_name(text, err->argument);
     const char *colon = where[0] ? ": " : "";
     if (!err->argument[0])
         return cli_fail(cli, exit_of(err->status), "%s%s%s", where, colon, text);
-    return cli_fail(cli, exit_of(err->status), "%s%s%s%s%s", where, colon, label, rest ? "" : ": ",
+    return cli_fail(cli, exit_of(err->status), "%s%s%s%s%s", where, colon, argument, rest ? "" : ": ",
                     rest ? rest : text);
 }
 
 int cli_fail_with(const struct cli *cli, const boxcar_error *err) {
     char label[OPTION_LABEL_SIZE];
     option_label(cli, err->argument, label);
-    return fail_naming(cli, "", label, err);
-}
-
-int cli_fail_at(const struct cli *cli, const char *where, const char *argument, const boxcar_error *err) {
-    return fail_naming(cli, where, argument, err);
+    return cli_fail_at(cli, "", label, err);
 }

@@ -10,6 +10,8 @@
 int cli_usage(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cli_fail(const struct cli *cli, int exit_status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* As cli_usage(); returns false, for readers of options: `return cli_refuse(...)`. */
+bool cli_refuse(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* An error of the library: its argument is named as the user typed it ("--lease" for lease_ms).
  * Returns the exit status it stands for. */

@@ -12,9 +12,4 @@ char *text_printable(boxcar_str text, size_t *ret_width);
 /* The same, but newlines and other characters that a JSON writer escapes stay as they are. */
 char *text_for_json(boxcar_str text);
 
-bool text_is_valid(boxcar_str text); /* UTF-8 */
-
-/* How many bytes the UTF-8 character at the start of `text` has; 0 = not valid. */
-size_t text_character_size(boxcar_str text);
-
 #endif

@@ -9,6 +9,9 @@
 #define HEALTH_LOOP_AGE_MS_MAX 120000
 
 /* Before the first round and after the last there is no loop that could be stuck. */
-bool health_is_alive(const boxcar_worker_stats *stats);
+static inline bool health_is_alive(const boxcar_worker_stats *stats) {
+    bool has_loop = stats->state >= BOXCAR_WORKER_RUNNING && stats->state <= BOXCAR_WORKER_STOPPING;
+    return !has_loop || stats->loop_age_ms <= HEALTH_LOOP_AGE_MS_MAX;
+}
 
 #endif

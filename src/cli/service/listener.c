@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "cli/output/report.h"
 
 #define BACKLOG 128
@@ -37,10 +37,8 @@ static bool split(char *text, const char **ret_host, const char **ret_port) {
 
 bool listener_is_address(const char *text) {
     const char *host, *port;
-    char *copy = strdup(text);
-    bool good = !copy || split(copy, &host, &port); /* out of memory is found again where it matters */
-    free(copy);
-    return good;
+    AUTO_FREE char *copy = strdup(text);
+    return !copy || split(copy, &host, &port); /* out of memory is found again where it matters */
 }
 
 static bool is_loopback(const struct sockaddr *address) {
@@ -82,38 +80,30 @@ static bool describe(struct listener *listener) {
     return true;
 }
 
-static int open_at(const struct cli *cli, const char *option, const char *text, const struct addrinfo *info,
-                   struct listener *ret_listener) {
+int listener_open(const struct cli *cli, const char *option, const char *text,
+                  struct listener *ret_listener) {
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+    struct addrinfo *info = NULL;
+    const char *host, *port;
+    AUTO_FREE char *copy = strdup(text);
+    if (!copy)
+        return cli_no_memory(cli);
+    if (!split(copy, &host, &port))
+        return cli_usage(cli, "%s is '%.80s': give ADDRESS:PORT, such as 127.0.0.1:9464 or [::1]:9464",
+                         option, text);
+    int error = getaddrinfo(host, port, &hints, &info);
+    if (error)
+        return cli_fail(cli, CLI_USAGE, "%s: cannot listen on '%.80s': %s", option, text,
+                        gai_strerror(error));
     struct listener listener = {.fd = open_socket(info)};
+    error = errno;
+    freeaddrinfo(info);
     if (listener.fd < 0)
-        return cli_fail(cli, CLI_ERROR, "%s: cannot listen on '%.80s': %s", option, text, strerror(errno));
+        return cli_fail(cli, CLI_ERROR, "%s: cannot listen on '%.80s': %s", option, text, strerror(error));
     if (!describe(&listener)) {
         close(listener.fd);
         return cli_fail(cli, CLI_ERROR, "%s: '%.80s' has no address", option, text);
     }
     *ret_listener = listener;
     return CLI_DONE;
-}
-
-int listener_open(const struct cli *cli, const char *option, const char *text,
-                  struct listener *ret_listener) {
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
-    struct addrinfo *info = NULL;
-    const char *host, *port;
-    char *copy = strdup(text);
-    if (!copy)
-        return cli_no_memory(cli);
-    if (!split(copy, &host, &port)) {
-        free(copy);
-        return cli_usage(cli, "%s is '%.80s': give ADDRESS:PORT, such as 127.0.0.1:9464 or [::1]:9464",
-                         option, text);
-    }
-    int error = getaddrinfo(host, port, &hints, &info);
-    free(copy);
-    if (error)
-        return cli_fail(cli, CLI_USAGE, "%s: cannot listen on '%.80s': %s", option, text,
-                        gai_strerror(error));
-    int result = open_at(cli, option, text, info, ret_listener);
-    freeaddrinfo(info);
-    return result;
 }

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
+#include "base/memory.h"
 #include "cli/output/report.h"
 #include "health.h"
 #include "listener.h"
@@ -36,9 +38,13 @@ struct answer {
     size_t length;
 };
 
-static struct answer answer_plain(unsigned int status, const char *text) {
-    struct answer answer = {.status = status, .content_type = PLAIN, .text = strdup(text)};
-    answer.length = answer.text ? strlen(answer.text) : 0;
+static struct answer answer_line(unsigned int status, const char *line) {
+    struct answer answer = {.status = status, .content_type = PLAIN};
+    int length = asprintf(&answer.text, "%s\n", line);
+    if (length < 0)
+        answer.text = NULL;
+    else
+        answer.length = (size_t)length;
     return answer;
 }
 
@@ -64,7 +70,7 @@ static bool read_handlers(boxcar_worker *worker, boxcar_handler_stats **ret_hand
 static struct answer answer_metrics(const struct metrics *metrics) {
     struct answer answer = {.status = MHD_HTTP_OK, .content_type = METRICS_TEXT_CONTENT_TYPE};
     boxcar_worker_stats worker = BOXCAR_WORKER_STATS_INIT;
-    boxcar_handler_stats *handlers = NULL;
+    AUTO_FREE boxcar_handler_stats *handlers = NULL;
     boxcar_stats store[2];
     struct metrics_streams streams;
     struct metrics_numbers numbers = {.version = boxcar_version(), .worker = &worker};
@@ -77,30 +83,22 @@ static struct answer answer_metrics(const struct metrics *metrics) {
         return answer;
     numbers.handlers = handlers;
     answer.length = metrics_text(&numbers, &answer.text);
-    free(handlers);
     return answer;
 }
 
 static struct answer answer_health(const struct metrics *metrics) {
     boxcar_worker_stats worker = BOXCAR_WORKER_STATS_INIT;
     boxcar_worker_stats_read(metrics->worker, &worker);
-    if (health_is_alive(&worker))
-        return answer_plain(MHD_HTTP_OK, "ok\n");
-    return answer_plain(MHD_HTTP_SERVICE_UNAVAILABLE, "the work loop is stuck\n");
+    return health_is_alive(&worker) ? answer_line(MHD_HTTP_OK, "ok")
+                                    : answer_line(MHD_HTTP_SERVICE_UNAVAILABLE, "the work loop is stuck");
 }
 
 static struct answer answer_ready(const struct metrics *metrics) {
     boxcar_worker_stats worker = BOXCAR_WORKER_STATS_INIT;
     boxcar_worker_stats_read(metrics->worker, &worker);
     bool is_ready = worker.state == BOXCAR_WORKER_RUNNING;
-    struct answer answer = {.status = is_ready ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE,
-                            .content_type = PLAIN};
-    int length = asprintf(&answer.text, "%s\n", boxcar_worker_state_name(worker.state));
-    if (length < 0)
-        answer.text = NULL;
-    else
-        answer.length = (size_t)length;
-    return answer;
+    return answer_line(is_ready ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE,
+                       boxcar_worker_state_name(worker.state));
 }
 
 static const struct {
@@ -116,7 +114,7 @@ static struct answer answer_path(const struct metrics *metrics, const char *path
     for (size_t i = 0; i < sizeof(PATHS) / sizeof(PATHS[0]); i++)
         if (strcmp(path, PATHS[i].path) == 0)
             return PATHS[i].answer(metrics);
-    return answer_plain(MHD_HTTP_NOT_FOUND, "not found: there are /metrics, /healthz and /readyz\n");
+    return answer_line(MHD_HTTP_NOT_FOUND, "not found: there are /metrics, /healthz and /readyz");
 }
 
 /* Takes the text of the answer. MHD_NO closes the connection. */
@@ -146,7 +144,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     (void)version;
     (void)upload;
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-        return send_answer(connection, answer_plain(MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n"));
+        return send_answer(connection, answer_line(MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD"));
     if (!*request) {
         *request = &seen;
         return MHD_YES;
@@ -156,20 +154,6 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
         return MHD_YES;
     }
     return send_answer(connection, answer_path(context, path));
-}
-
-static void log_record(struct cli *cli, boxcar_log_level level, const char *text, const char *address) {
-    const boxcar_log_field field = {"address", boxcar_str_of(address)};
-    const boxcar_log_record record = {
-        .level = level, .event = "metrics", .text = text, .fields = &field, .field_count = 1};
-    log_writer_write(&cli->log, &record);
-}
-
-static void announce(struct cli *cli, const struct listener *listener) {
-    log_record(cli, BOXCAR_LOG_INFO, "serving metrics", listener->address);
-    if (!listener->is_loopback)
-        log_record(cli, BOXCAR_LOG_WARN, "metrics are open to other hosts, without authentication",
-                   listener->address);
 }
 
 /* The threads started here take no signals: those are for the one that runs the worker. */
@@ -193,9 +177,7 @@ static bool start_threads(struct cli *cli, struct metrics *metrics, int fd) {
 
 int metrics_start(struct cli *cli, boxcar_worker *worker, const char *listen, struct metrics **ret_metrics) {
     struct listener listener;
-    int result = listener_open(cli, "--metrics", listen, &listener);
-    if (result != CLI_DONE)
-        return result;
+    TRY(listener_open(cli, "--metrics", listen, &listener));
     struct metrics *metrics = calloc(1, sizeof(*metrics));
     if (!metrics) {
         close(listener.fd);
@@ -209,7 +191,11 @@ int metrics_start(struct cli *cli, boxcar_worker *worker, const char *listen, st
         free(metrics);
         return cli_fail(cli, CLI_ERROR, "--metrics: cannot serve on %s", listener.address);
     }
-    announce(cli, &listener);
+    log_writer_say(&cli->log, BOXCAR_LOG_INFO, "metrics", "serving metrics", "address", listener.address);
+    if (!listener.is_loopback)
+        log_writer_say(&cli->log, BOXCAR_LOG_WARN, "metrics",
+                       "metrics are open to other hosts, without authentication", "address",
+                       listener.address);
     *ret_metrics = metrics;
     return CLI_DONE;
 }

@@ -1,14 +1,14 @@
 #include "metrics_guard.h"
 
 #include <arpa/inet.h>
-#include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
-#define LOOK_MS 250
+#include "base/clock.h"
+#include "base/thread.h"
+
+#define LOOK_US 250000
 
 /* A connection. Its descriptor is open as long as it is listed: it is taken out before it is closed. */
 struct guest {
@@ -21,17 +21,10 @@ struct guest {
 
 struct metrics_guard {
     pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    struct guest *guests; /* under the lock, as all that follows */
+    struct monitor monitor;
+    struct guest *guests; /* under its lock, as all that follows */
     bool ending;
 };
-
-static int64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static struct in6_addr address_of(const struct sockaddr *from) {
     struct in6_addr address = {0};
@@ -69,7 +62,7 @@ static bool is_overdue(const struct metrics_guard *guard, const struct guest *gu
 
 /* First all are judged, since each one that is cut changes the number. */
 static void cut_overdue(struct metrics_guard *guard) {
-    int64_t now = now_ms();
+    int64_t now = clock_ms();
     for (struct guest *guest = guard->guests; guest; guest = guest->next)
         guest->is_overdue = is_overdue(guard, guest, now);
     for (struct guest *guest = guard->guests; guest; guest = guest->next)
@@ -79,66 +72,35 @@ static void cut_overdue(struct metrics_guard *guard) {
 
 /* ---- its thread ---- */
 
-static struct timespec next_look(void) {
-    int64_t at = now_ms() + LOOK_MS;
-    return (struct timespec){.tv_sec = (time_t)(at / 1000), .tv_nsec = (long)(at % 1000) * 1000000};
-}
-
 static void *watch(void *context) {
     struct metrics_guard *guard = context;
-    pthread_mutex_lock(&guard->lock);
+    pthread_mutex_lock(&guard->monitor.lock);
     while (!guard->ending) {
-        struct timespec next = next_look();
-        if (guard->guests)
-            pthread_cond_timedwait(&guard->changed, &guard->lock, &next);
-        else
-            pthread_cond_wait(&guard->changed, &guard->lock);
+        monitor_wait(&guard->monitor, guard->guests ? clock_us() + LOOK_US : INT64_MAX);
         cut_overdue(guard);
     }
-    pthread_mutex_unlock(&guard->lock);
+    pthread_mutex_unlock(&guard->monitor.lock);
     return NULL;
-}
-
-static bool init(struct metrics_guard *guard) {
-    pthread_condattr_t monotonic;
-    if (pthread_mutex_init(&guard->lock, NULL) != 0)
-        return false;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    int failed = pthread_cond_init(&guard->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    if (failed)
-        pthread_mutex_destroy(&guard->lock);
-    return !failed;
-}
-
-static void release(struct metrics_guard *guard) {
-    pthread_cond_destroy(&guard->changed);
-    pthread_mutex_destroy(&guard->lock);
-    free(guard);
 }
 
 struct metrics_guard *metrics_guard_start(void) {
     struct metrics_guard *guard = calloc(1, sizeof(*guard));
-    if (!guard || !init(guard)) {
-        free(guard);
-        return NULL;
+    if (guard && monitor_init(&guard->monitor)) {
+        if (pthread_create(&guard->thread, NULL, watch, guard) == 0)
+            return guard;
+        monitor_destroy(&guard->monitor);
     }
-    if (pthread_create(&guard->thread, NULL, watch, guard) == 0)
-        return guard;
-    release(guard);
+    free(guard);
     return NULL;
 }
 
 void metrics_guard_stop(struct metrics_guard *guard) {
     if (!guard)
         return;
-    pthread_mutex_lock(&guard->lock);
-    guard->ending = true;
-    pthread_cond_signal(&guard->changed);
-    pthread_mutex_unlock(&guard->lock);
+    monitor_set(&guard->monitor, &guard->ending);
     pthread_join(guard->thread, NULL);
-    release(guard);
+    monitor_destroy(&guard->monitor);
+    free(guard);
 }
 
 /* ---- news of the daemon, on its thread ---- */
@@ -154,27 +116,27 @@ static struct guest *guest_new(struct MHD_Connection *connection) {
         return NULL;
     guest->fd = fd->connect_fd;
     guest->address = address_of(from->client_addr);
-    guest->since_ms = now_ms();
+    guest->since_ms = clock_ms();
     return guest;
 }
 
 static void enter(struct metrics_guard *guard, struct guest *guest) {
-    pthread_mutex_lock(&guard->lock);
+    pthread_mutex_lock(&guard->monitor.lock);
     guest->next = guard->guests;
     guard->guests = guest;
-    pthread_cond_signal(&guard->changed);
-    pthread_mutex_unlock(&guard->lock);
+    pthread_cond_signal(&guard->monitor.changed);
+    pthread_mutex_unlock(&guard->monitor.lock);
 }
 
 static void leave(struct metrics_guard *guard, struct guest *gone) {
-    pthread_mutex_lock(&guard->lock);
+    pthread_mutex_lock(&guard->monitor.lock);
     for (struct guest **at = &guard->guests; *at; at = &(*at)->next) {
         if (*at == gone) {
             *at = gone->next;
             break;
         }
     }
-    pthread_mutex_unlock(&guard->lock);
+    pthread_mutex_unlock(&guard->monitor.lock);
     free(gone);
 }
 
@@ -202,7 +164,7 @@ void metrics_guard_on_completed(void *guard, struct MHD_Connection *connection, 
     (void)code;
     if (!guest)
         return;
-    pthread_mutex_lock(&self->lock);
-    guest->since_ms = now_ms();
-    pthread_mutex_unlock(&self->lock);
+    pthread_mutex_lock(&self->monitor.lock);
+    guest->since_ms = clock_ms();
+    pthread_mutex_unlock(&self->monitor.lock);
 }

@@ -3,22 +3,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/output/text.h"
+#include "base/utf8.h"
 
 enum kind { GAUGE, COUNTER, HISTOGRAM };
 
 static const char *const KINDS[] = {[GAUGE] = "gauge", [COUNTER] = "counter", [HISTOGRAM] = "histogram"};
 
-/* A number of the worker that is served as it is. */
+/* A number of the worker, or of each handler, that is served as it is. */
 struct single {
     const char *name, *help;
     enum kind kind;
-    size_t offset; /* of an int64_t in boxcar_worker_stats */
+    size_t offset; /* of an int64_t in its struct */
 };
 
 #define OF_WORKER(field) offsetof(boxcar_worker_stats, field)
+#define OF_HANDLER(field) offsetof(boxcar_handler_stats, field)
+#define OF_STORE(field) offsetof(boxcar_stats, field)
 
-static const struct single SINGLES[] = {
+static const struct single OF_WORKERS[] = {
     {"boxcar_worker_concurrency", "Handlers that may run at a time.", GAUGE, OF_WORKER(concurrency)},
     {"boxcar_worker_running", "Handlers that run now.", GAUGE, OF_WORKER(running)},
     {"boxcar_worker_queued", "Messages claimed and not started.", GAUGE, OF_WORKER(queued)},
@@ -39,14 +41,17 @@ static const struct single SINGLES[] = {
     {"boxcar_store_detachments_total", "Times the store went away.", COUNTER, OF_WORKER(detachments)},
 };
 
-/* A number that every handler has, with its name as a label's value when there are several. */
+static const struct single OF_HANDLERS[] = {
+    {"boxcar_handler_running", "Calls of the handler that run now.", GAUGE, OF_HANDLER(running)},
+    {"boxcar_handler_timeouts_total", "Calls of the handler cancelled for their time.", COUNTER,
+     OF_HANDLER(timed_out)},
+};
+
+/* One of several numbers with the same name, told apart by a label. */
 struct column {
     const char *label;
     size_t offset; /* of an int64_t in its struct */
 };
-
-#define OF_HANDLER(field) offsetof(boxcar_handler_stats, field)
-#define OF_STORE(field) offsetof(boxcar_stats, field)
 
 static const struct column OUTCOMES[] = {{"acked", OF_HANDLER(acked)},       {"retried", OF_HANDLER(retried)},
                                          {"failed", OF_HANDLER(failed)},     {"dead", OF_HANDLER(dead)},
@@ -68,6 +73,11 @@ static void put_head(FILE *out, const char *name, enum kind kind, const char *he
     fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, KINDS[kind]);
 }
 
+static void put_number(FILE *out, const struct single *metric, const void *object) {
+    put_head(out, metric->name, metric->kind, metric->help);
+    fprintf(out, "%s %lld\n", metric->name, number_at(object, metric->offset));
+}
+
 static void put_gauge(FILE *out, const char *name, const char *help, double value) {
     put_head(out, name, GAUGE, help);
     fprintf(out, "%s %.9g\n", name, value);
@@ -76,7 +86,7 @@ static void put_gauge(FILE *out, const char *name, const char *help, double valu
 /* The format wants UTF-8 and three escapes. */
 static void put_label_value(FILE *out, boxcar_str value) {
     while (value.len > 0) {
-        size_t size = text_character_size(value);
+        size_t size = utf8_char_size(value.data, value.len);
         if (size == 0)
             fputs("\xEF\xBF\xBD", out);
         else if (value.data[0] == '\n')
@@ -103,42 +113,23 @@ static void put_build(FILE *out, const char *version) {
     fputs("\"} 1\n", out);
 }
 
-static void put_state(FILE *out, boxcar_worker_state state) {
-    put_head(out, "boxcar_worker_state", GAUGE, "1 for the state the worker is in, 0 for the others.");
-    for (int i = BOXCAR_WORKER_IDLE; i <= BOXCAR_WORKER_STOPPED; i++)
-        fprintf(out, "boxcar_worker_state{state=\"%s\"} %d\n",
-                boxcar_worker_state_name((boxcar_worker_state)i), state == (boxcar_worker_state)i);
-}
-
 static void put_worker(FILE *out, const boxcar_worker_stats *worker) {
     bool is_up = worker->state >= BOXCAR_WORKER_RUNNING && worker->state != BOXCAR_WORKER_DETACHED;
-    put_state(out, worker->state);
+    put_head(out, "boxcar_worker_state", GAUGE, "1 for the state the worker is in, 0 for the others.");
+    for (boxcar_worker_state i = BOXCAR_WORKER_IDLE; i <= BOXCAR_WORKER_STOPPED; i++)
+        fprintf(out, "boxcar_worker_state{state=\"%s\"} %d\n", boxcar_worker_state_name(i),
+                worker->state == i);
     put_gauge(out, "boxcar_worker_loop_age_seconds", "Since the work loop last came round.",
               (double)worker->loop_age_ms / 1000);
     put_gauge(out, "boxcar_store_up", "1 while the worker can use its store.", is_up);
-    for (size_t i = 0; i < COUNT_OF(SINGLES); i++) {
-        put_head(out, SINGLES[i].name, SINGLES[i].kind, SINGLES[i].help);
-        fprintf(out, "%s %lld\n", SINGLES[i].name, number_at(worker, SINGLES[i].offset));
-    }
+    for (size_t i = 0; i < COUNT_OF(OF_WORKERS); i++)
+        put_number(out, &OF_WORKERS[i], worker);
 }
 
-static void put_settled(FILE *out, const struct metrics_numbers *numbers) {
-    static const char NAME[] = "boxcar_messages_settled_total";
-    put_head(out, NAME, COUNTER, "Messages by what became of the handler's verdict.");
-    for (size_t i = 0; i < numbers->handler_count; i++) {
-        for (size_t k = 0; k < COUNT_OF(OUTCOMES); k++) {
-            put_topic(out, NAME, &numbers->handlers[i]);
-            fprintf(out, ",outcome=\"%s\"} %lld\n", OUTCOMES[k].label,
-                    number_at(&numbers->handlers[i], OUTCOMES[k].offset));
-        }
-    }
-}
-
-static void put_by_topic(FILE *out, const struct metrics_numbers *numbers, const struct single *metric) {
-    put_head(out, metric->name, metric->kind, metric->help);
-    for (size_t i = 0; i < numbers->handler_count; i++) {
-        put_topic(out, metric->name, &numbers->handlers[i]);
-        fprintf(out, "} %lld\n", number_at(&numbers->handlers[i], metric->offset));
+static void put_settled(FILE *out, const boxcar_handler_stats *handler) {
+    for (size_t i = 0; i < COUNT_OF(OUTCOMES); i++) {
+        put_topic(out, "boxcar_messages_settled_total", handler);
+        fprintf(out, ",outcome=\"%s\"} %lld\n", OUTCOMES[i].label, number_at(handler, OUTCOMES[i].offset));
     }
 }
 
@@ -159,30 +150,33 @@ static void put_histogram(FILE *out, const boxcar_handler_stats *handler) {
     fprintf(out, "} %lld\n", count);
 }
 
-static void put_handlers(FILE *out, const struct metrics_numbers *numbers) {
-    static const struct single RUNNING = {"boxcar_handler_running", "Calls of the handler that run now.",
-                                          GAUGE, OF_HANDLER(running)};
-    static const struct single TIMEOUTS = {"boxcar_handler_timeouts_total",
-                                           "Calls of the handler cancelled for their time.", COUNTER,
-                                           OF_HANDLER(timed_out)};
-    put_settled(out, numbers);
-    put_by_topic(out, numbers, &RUNNING);
-    put_by_topic(out, numbers, &TIMEOUTS);
+static void put_handlers(FILE *out, const boxcar_handler_stats *handlers, size_t count) {
+    put_head(out, "boxcar_messages_settled_total", COUNTER,
+             "Messages by what became of the handler's verdict.");
+    for (size_t i = 0; i < count; i++)
+        put_settled(out, &handlers[i]);
+    for (const struct single *metric = OF_HANDLERS; metric < OF_HANDLERS + COUNT_OF(OF_HANDLERS); metric++) {
+        put_head(out, metric->name, metric->kind, metric->help);
+        for (size_t i = 0; i < count; i++) {
+            put_topic(out, metric->name, &handlers[i]);
+            fprintf(out, "} %lld\n", number_at(&handlers[i], metric->offset));
+        }
+    }
     put_head(out, "boxcar_handler_seconds", HISTOGRAM, "How long handlers took.");
-    for (size_t i = 0; i < numbers->handler_count; i++)
-        put_histogram(out, &numbers->handlers[i]);
+    for (size_t i = 0; i < count; i++)
+        put_histogram(out, &handlers[i]);
 }
 
 static void put_store_numbers(FILE *out, const boxcar_stats *store) {
     put_head(out, "boxcar_store_messages", GAUGE, "Messages in the store.");
-    for (int box = BOXCAR_OUTBOX; box <= BOXCAR_INBOX; box++)
+    for (boxcar_box box = BOXCAR_OUTBOX; box <= BOXCAR_INBOX; box++)
         for (size_t i = 0; i < COUNT_OF(STATUSES); i++)
             fprintf(out, "boxcar_store_messages{status=\"%s\",box=\"%s\"} %lld\n", STATUSES[i].label,
-                    boxcar_box_name((boxcar_box)box), number_at(&store[box], STATUSES[i].offset));
+                    boxcar_box_name(box), number_at(&store[box], STATUSES[i].offset));
     put_head(out, "boxcar_store_oldest_ready_seconds", GAUGE,
              "How long the oldest ready message has waited.");
-    for (int box = BOXCAR_OUTBOX; box <= BOXCAR_INBOX; box++)
-        fprintf(out, "boxcar_store_oldest_ready_seconds{box=\"%s\"} %.9g\n", boxcar_box_name((boxcar_box)box),
+    for (boxcar_box box = BOXCAR_OUTBOX; box <= BOXCAR_INBOX; box++)
+        fprintf(out, "boxcar_store_oldest_ready_seconds{box=\"%s\"} %.9g\n", boxcar_box_name(box),
                 store[box].oldest_ready_age_seconds);
     put_gauge(out, "boxcar_store_stats_exact", "0 when some numbers of the store are estimates.",
               store[BOXCAR_OUTBOX].exact && store[BOXCAR_INBOX].exact);
@@ -190,11 +184,15 @@ static void put_store_numbers(FILE *out, const boxcar_stats *store) {
 
 static void put_by_box(FILE *out, const char *name, const char *help, const int64_t values[2]) {
     put_head(out, name, GAUGE, help);
-    for (int box = BOXCAR_OUTBOX; box <= BOXCAR_INBOX; box++)
-        fprintf(out, "%s{box=\"%s\"} %lld\n", name, boxcar_box_name((boxcar_box)box), (long long)values[box]);
+    for (boxcar_box box = BOXCAR_OUTBOX; box <= BOXCAR_INBOX; box++)
+        fprintf(out, "%s{box=\"%s\"} %lld\n", name, boxcar_box_name(box), (long long)values[box]);
 }
 
 static void put_streams(FILE *out, const struct metrics_streams *streams) {
+    static const struct single VIOLATIONS = {
+        "boxcar_ordering_violations_total",
+        "Messages acked before an earlier one of their stream was finished.", COUNTER,
+        offsetof(struct metrics_streams, violations)};
     put_gauge(out, "boxcar_instances", "Workers of the store that live, whichever boxes they serve.",
               (double)streams->instances);
     put_by_box(out, "boxcar_partitions_owned", "Partitions of streams that this worker is preferred for.",
@@ -202,9 +200,7 @@ static void put_streams(FILE *out, const struct metrics_streams *streams) {
     put_gauge(out, "boxcar_oldest_lease_seconds", "How long some worker has held the oldest lease.",
               streams->oldest_lease_seconds);
     put_by_box(out, "boxcar_streams_halted", "Streams that are halted.", streams->halted);
-    put_head(out, "boxcar_ordering_violations_total", COUNTER,
-             "Messages acked before an earlier one of their stream was finished.");
-    fprintf(out, "boxcar_ordering_violations_total %lld\n", (long long)streams->violations);
+    put_number(out, &VIOLATIONS, streams);
     put_gauge(out, "boxcar_store_upkeep_age_seconds",
               "Since upkeep last ran, in whichever process, or should have.", streams->upkeep_age_seconds);
 }
@@ -214,9 +210,10 @@ static void put_store(FILE *out, const struct metrics_numbers *numbers) {
         return;
     put_gauge(out, "boxcar_store_stats_age_seconds", "How old the numbers of the store are.",
               numbers->store_age_seconds);
-    if (numbers->store_age_seconds <= METRICS_STORE_AGE_SECONDS_MAX)
-        put_store_numbers(out, numbers->store);
-    if (numbers->streams && numbers->store_age_seconds <= METRICS_STORE_AGE_SECONDS_MAX)
+    if (numbers->store_age_seconds > METRICS_STORE_AGE_SECONDS_MAX)
+        return;
+    put_store_numbers(out, numbers->store);
+    if (numbers->streams)
         put_streams(out, numbers->streams);
 }
 
@@ -229,7 +226,7 @@ size_t metrics_text(const struct metrics_numbers *numbers, char **ret_text) {
         return 0;
     put_build(out, numbers->version);
     put_worker(out, numbers->worker);
-    put_handlers(out, numbers);
+    put_handlers(out, numbers->handlers, numbers->handler_count);
     put_store(out, numbers);
     bool failed = ferror(out);
     if (fclose(out) != 0 || failed) {

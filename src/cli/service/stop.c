@@ -2,27 +2,22 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 enum { LAST_GRACE_S = 5 }; /* for the call that is under way */
 
 static volatile sig_atomic_t stopping;
 static int64_t stopped_at_ms; /* only the handler looks, which is not interrupted by itself */
 
-static int64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Another one ends the program as if there were no handler: it is delivered when this returns. */
 static void stop(int signal_number) {
     if (!stopping) {
         stopping = 1;
-        stopped_at_ms = now_ms();
+        stopped_at_ms = clock_ms();
         alarm(LAST_GRACE_S);
-    } else if (now_ms() - stopped_at_ms >= STOP_ECHO_MS) {
+    } else if (clock_ms() - stopped_at_ms >= STOP_ECHO_MS) {
         signal(signal_number, SIG_DFL);
         raise(signal_number);
     }

@@ -4,7 +4,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "cli/input/batch/json_plain.h"
+#include "cli/input/batch/json_text.h"
 
 static size_t copy(const char *text, char *into, size_t *ret_length) {
     return json_plain_copy(boxcar_str_of(text), into, ret_length);

@@ -7,77 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "cli/input/suggest.h"
 #include "cli/output/progress.h"
 #include "cli/output/report.h"
-#include "json_plain.h"
 #include "json_text.h"
 
-/* ---- fields ---- */
-
 bool json_line_refuse(const struct json_line *line, const char *format, ...) {
-    char text[512];
+    struct json_fault *fault = line->fault;
     va_list arguments;
+    fault->exit = CLI_USAGE;
+    int length = snprintf(fault->text, sizeof(fault->text), "line %zu: ", line->number);
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    vsnprintf(fault->text + length, sizeof(fault->text) - (size_t)length, format, arguments);
     va_end(arguments);
-    line->fault->exit = CLI_USAGE;
-    snprintf(line->fault->text, sizeof(line->fault->text), "line %zu: %s", line->number, text);
     return false;
 }
 
-static bool refuse_no_memory(struct json_fault *fault) {
-    *fault = (struct json_fault){.exit = CLI_ERROR, .text = "out of memory"};
+bool json_fault_no_memory(struct json_fault *ret_fault) {
+    *ret_fault = (struct json_fault){.exit = CLI_ERROR, .text = "out of memory"};
     return false;
-}
-
-void *json_line_place(const struct json_line *line, const struct json_field *field) {
-    return (char *)line->item + field->offset;
-}
-
-boxcar_str json_line_text_of(const json_t *value) {
-    return (boxcar_str){json_string_value(value), json_string_length(value)};
-}
-
-bool json_line_need_string(const struct json_line *line, const struct json_field *field, const json_t *value,
-                           const char *what) {
-    return json_is_string(value) || json_line_refuse(line, "%s is not a string: give %s", field->name, what);
-}
-
-/* The item borrows a text of the pool: the line and its JSON do not last. */
-static bool put_text(struct json_line *line, const struct json_field *field, boxcar_str text) {
-    *(boxcar_str *)json_line_place(line, field) = text;
-    return text.data || refuse_no_memory(line->fault);
-}
-
-bool json_line_read_text(struct json_line *line, const struct json_field *field, const json_t *value) {
-    return json_line_need_string(line, field, value, "text in quotes") &&
-           put_text(line, field, text_pool_copy(line->texts, json_line_text_of(value)));
-}
-
-/* The text of a member as it was written. */
-static bool keep_written(struct json_line *line, const struct json_field *field) {
-    boxcar_str written = json_text_member(line->text, field->name);
-    char *kept = text_pool_reserve(line->texts, written.len);
-    return put_text(line, field, (boxcar_str){kept, kept ? json_text_compact(written, kept) : 0});
-}
-
-bool json_line_read_payload(struct json_line *line, const struct json_field *field, const json_t *value) {
-    if (line->payload.data)
-        return put_text(line, field, line->payload);
-    return json_is_string(value) ? json_line_read_text(line, field, value) : keep_written(line, field);
-}
-
-bool json_line_read_headers(struct json_line *line, const struct json_field *field, const json_t *value) {
-    if (!json_is_object(value))
-        return json_line_refuse(line, "headers is not an object: give an object whose values are strings");
-    return keep_written(line, field);
-}
-
-bool json_line_read_object(struct json_line *line, const struct json_field *field, const json_t *value) {
-    if (!json_is_object(value))
-        return json_line_refuse(line, "%s is not an object", field->name);
-    return keep_written(line, field);
 }
 
 /* ---- lines ---- */
@@ -101,7 +50,7 @@ static bool unknown_field(const struct json_line *line, const struct json_lines_
 
 /* null is what leaving a field out means, but a payload cannot be left out. */
 static bool missing(const struct json_line *line, const struct json_field *field) {
-    if (field->read != json_line_read_payload)
+    if (strcmp(field->name, "payload") != 0)
         return json_line_refuse(line, "%s is missing: give 1 to 255 characters", field->name);
     return json_line_refuse(line, "payload is %s: give text or a JSON value, it may be empty",
                             json_object_get(line->root, field->name) ? "null" : "missing");
@@ -191,7 +140,7 @@ static bool load_line(struct json_line *line) {
         line->root = load(line->text, &error);
     }
     if (!line->root && memory_was_short)
-        return refuse_no_memory(line->fault);
+        return json_fault_no_memory(line->fault);
     return line->root || not_json(line, &error);
 }
 
@@ -235,13 +184,14 @@ static boxcar_str without_line_end(boxcar_str text) {
     return text;
 }
 
-bool json_lines_add(struct json_lines *lines, size_t number, boxcar_str text, struct json_fault *ret_fault) {
+/* Reads an item of the line; a blank one has none. */
+static bool add_line(struct json_lines *lines, size_t number, boxcar_str text, struct json_fault *ret_fault) {
     struct json_line line = {
         .number = number, .text = without_line_end(text), .texts = &lines->texts, .fault = ret_fault};
     if (is_blank(text))
         return true;
     if (!reserve(lines))
-        return refuse_no_memory(ret_fault);
+        return json_fault_no_memory(ret_fault);
     line.item = (char *)lines->items + lines->count * lines->kind->item_size;
     lines->numbers[lines->count] = number;
     lines->kind->start(line.item);
@@ -251,25 +201,16 @@ bool json_lines_add(struct json_lines *lines, size_t number, boxcar_str text, st
     return good;
 }
 
-struct json_fault json_lines_read_fault(void) {
-    struct json_fault fault = {.exit = CLI_ERROR};
-    snprintf(fault.text, sizeof(fault.text), "cannot read the batch: %s", strerror(errno));
-    return fault;
-}
-
-/* It reads no more than one further than `most`. */
-static void read_lines(struct line_reader *in, struct progress *progress, struct json_lines *lines,
-                       struct json_fault *ret_fault) {
+bool json_lines_read(struct json_lines *lines, struct line_reader *in, struct json_fault *ret_fault) {
     boxcar_str text;
-    enum line_state state = LINE_READ;
-    for (size_t number = 1; lines->count <= lines->kind->most; number++) {
-        state = line_reader_next(in, &text);
-        if (state != LINE_READ || !json_lines_add(lines, number, text, ret_fault))
-            break;
-        progress_count(progress, (int64_t)lines->count);
+    enum line_state state = line_reader_next(in, &text);
+    if (state == LINE_READ)
+        return add_line(lines, in->number, text, ret_fault);
+    if (state == LINE_FAILED) {
+        ret_fault->exit = CLI_ERROR;
+        snprintf(ret_fault->text, sizeof(ret_fault->text), "cannot read the batch: %s", strerror(errno));
     }
-    if (state == LINE_FAILED)
-        *ret_fault = json_lines_read_fault();
+    return false;
 }
 
 int json_lines_open(const struct cli *cli, const char *path, struct line_reader *ret_reader) {
@@ -283,11 +224,10 @@ int json_lines_load(struct cli *cli, const char *path, const struct json_lines_k
     struct json_fault fault = {.exit = CLI_DONE};
     struct line_reader in;
     *ret_lines = (struct json_lines){.kind = kind};
-    int result = json_lines_open(cli, path, &in);
-    if (result != CLI_DONE)
-        return result;
+    TRY(json_lines_open(cli, path, &in));
     struct progress *progress = progress_begin(cli, kind->doing);
-    read_lines(&in, progress, ret_lines, &fault);
+    while (ret_lines->count <= kind->most && json_lines_read(ret_lines, &in, &fault))
+        progress_count(progress, (int64_t)ret_lines->count);
     if (fault.exit != CLI_DONE)
         cli_fail(cli, fault.exit, "%s", fault.text);
     progress_end(progress);

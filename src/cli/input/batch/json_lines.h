@@ -1,4 +1,4 @@
-/* JSON Lines with one new message or event an object: what --batch reads. */
+/* JSON Lines with one item an object. */
 #ifndef BOXCAR_CLI_INPUT_BATCH_JSON_LINES_H
 #define BOXCAR_CLI_INPUT_BATCH_JSON_LINES_H
 
@@ -30,7 +30,7 @@ struct json_field {
     const char *name;
     bool (*read)(struct json_line *line, const struct json_field *field, const json_t *value);
     size_t offset; /* of what is read, in the item */
-    bool required; /* a text, which must be there */
+    bool required; /* a text, or the payload: it must be there */
 };
 
 /* What the items of a file are. */
@@ -39,7 +39,7 @@ struct json_lines_kind {
     size_t field_count;
     size_t item_size;
     void (*start)(void *item); /* makes it what it is before anything was read */
-    size_t most;               /* it reads no more than one further */
+    size_t most;               /* json_lines_load() reads no more than one further */
     const char *example;       /* of an object */
     const char *command;       /* whose help has the fields */
     const char *doing;         /* for the progress */
@@ -54,10 +54,9 @@ struct json_lines {
     size_t count, capacity;
 };
 
-/* Reads one line and adds its item; a blank one has none. false = *ret_fault says what is wrong. `lines`
- * starts as
- * {.kind = ...}; release it in any case. */
-bool json_lines_add(struct json_lines *lines, size_t number, boxcar_str text, struct json_fault *ret_fault);
+/* Reads one line and adds its item; a blank one has none. false = the end, or *ret_fault says what is wrong.
+ * `lines` starts as {.kind = ...}; release it in any case. */
+bool json_lines_read(struct json_lines *lines, struct line_reader *in, struct json_fault *ret_fault);
 void json_lines_release(struct json_lines *lines);
 
 /* Reads the whole file; "-" is standard input. Returns an enum cli_exit and has reported the line that is
@@ -66,8 +65,6 @@ int json_lines_load(struct cli *cli, const char *path, const struct json_lines_k
                     struct json_lines *ret_lines);
 /* Opens the file for it; returns an enum cli_exit and has reported why it cannot be opened. */
 int json_lines_open(const struct cli *cli, const char *path, struct line_reader *ret_reader);
-/* After LINE_FAILED: what errno says. */
-struct json_fault json_lines_read_fault(void);
 
 /* Reports an error of a call that took the items, by line and by the name used in the file. */
 int json_lines_fail(const struct cli *cli, const struct json_lines *lines, const boxcar_error *err);
@@ -78,19 +75,13 @@ bool json_lines_index_of(const boxcar_error *err, size_t *ret_index);
 
 /* ---- for the readers of fields ---- */
 
-/* Reports what is wrong with a line; returns false. */
+/* Where the field's value goes. */
+static inline void *json_line_place(const struct json_line *line, const struct json_field *field) {
+    return (char *)line->item + field->offset;
+}
+/* Both return false. */
 bool json_line_refuse(const struct json_line *line, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Where the field's value goes. */
-void *json_line_place(const struct json_line *line, const struct json_field *field);
-boxcar_str json_line_text_of(const json_t *value);
-bool json_line_need_string(const struct json_line *line, const struct json_field *field, const json_t *value,
-                           const char *what);
-
-/* Readers. A payload that is not a string is kept as it was written, and so are headers. */
-bool json_line_read_text(struct json_line *line, const struct json_field *field, const json_t *value);
-bool json_line_read_payload(struct json_line *line, const struct json_field *field, const json_t *value);
-bool json_line_read_object(struct json_line *line, const struct json_field *field, const json_t *value);
-bool json_line_read_headers(struct json_line *line, const struct json_field *field, const json_t *value);
+bool json_fault_no_memory(struct json_fault *ret_fault);
 
 #endif

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
+
 #define BLOCK_SIZE ((size_t)256 * 1024) /* read at once, and a first buffer */
 
 void line_reader_release(struct line_reader *reader) {
@@ -61,9 +63,7 @@ static enum line_state read_block(struct line_reader *reader) {
     if (!make_room(reader))
         return LINE_FAILED;
     for (;;) {
-        enum line_state state = wait_for_input(reader);
-        if (state != LINE_READ)
-            return state;
+        TRY(wait_for_input(reader));
         ssize_t length = read(reader->fd, reader->buffer + reader->end, reader->capacity - reader->end);
         if (length >= 0) {
             reader->end += (size_t)length;
@@ -79,6 +79,7 @@ static boxcar_str give_out(struct line_reader *reader, size_t length) {
     boxcar_str line = {reader->buffer + reader->start, length};
     reader->start += length;
     reader->searched = 0;
+    reader->number++;
     return line;
 }
 
@@ -95,8 +96,6 @@ enum line_state line_reader_next(struct line_reader *reader, boxcar_str *ret_lin
         if (reader->is_at_end)
             return LINE_END;
         reader->searched = held;
-        enum line_state state = read_block(reader);
-        if (state != LINE_READ)
-            return state;
+        TRY(read_block(reader));
     }
 }

@@ -13,6 +13,7 @@ struct line_reader {
     size_t capacity, start, end; /* what is in it and was not given out */
     size_t searched;             /* of that: has no line end */
     bool is_at_end;              /* of the file */
+    size_t number;               /* of the line given out last, from 1 on */
 };
 
 /* "-" is standard input. false = errno says why not. Release it afterwards. */

@@ -1,15 +1,15 @@
 #include "reader.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/thread.h"
 #include "cli/output/report.h"
 #include "message_file.h"
 
@@ -23,8 +23,7 @@ struct batch_reader {
     struct batch_chunk *chunk; /* that it fills */
     _Atomic bool is_stopped;
     pthread_t thread;
-    pthread_mutex_t lock; /* of what follows */
-    pthread_cond_t change;
+    struct monitor monitor; /* of what follows */
     struct batch_chunk *first, *last, *untaken;
     size_t count; /* of messages; the thread, which alone changes it, reads it without the lock */
     bool is_over;
@@ -60,7 +59,7 @@ static bool is_full(const struct batch_chunk *chunk) {
 /* Hands the chunk over, or what ends the reading: a chunk with a fault in it is not for storing. */
 static void publish(struct batch_reader *reader, bool is_over, const struct json_fault *fault) {
     struct batch_chunk *chunk = fault->exit == CLI_DONE ? reader->chunk : NULL;
-    pthread_mutex_lock(&reader->lock);
+    pthread_mutex_lock(&reader->monitor.lock);
     if (chunk && chunk->lines.count > 0) {
         *(reader->last ? &reader->last->next : &reader->first) = chunk;
         reader->last = chunk;
@@ -70,35 +69,24 @@ static void publish(struct batch_reader *reader, bool is_over, const struct json
     }
     reader->fault = *fault;
     reader->is_over = is_over;
-    pthread_cond_signal(&reader->change);
-    pthread_mutex_unlock(&reader->lock);
+    pthread_cond_signal(&reader->monitor.changed);
+    pthread_mutex_unlock(&reader->monitor.lock);
 }
 
-static bool add_line(struct batch_reader *reader, size_t number, boxcar_str text,
-                     struct json_fault *ret_fault) {
-    if (!reader->chunk && !(reader->chunk = chunk_new())) {
-        *ret_fault = (struct json_fault){.exit = CLI_ERROR, .text = "out of memory"};
-        return false;
-    }
-    if (!json_lines_add(&reader->chunk->lines, number, text, ret_fault))
+/* false = the end, of whatever kind. */
+static bool read_line(struct batch_reader *reader, struct json_fault *ret_fault) {
+    if (!reader->chunk && !(reader->chunk = chunk_new()))
+        return json_fault_no_memory(ret_fault);
+    if (!json_lines_read(&reader->chunk->lines, &reader->in, ret_fault))
         return false;
     progress_count(reader->progress, (int64_t)(reader->count + reader->chunk->lines.count));
     return true;
 }
 
-/* false = the end, of whatever kind. */
-static bool read_line(struct batch_reader *reader, size_t number, struct json_fault *ret_fault) {
-    boxcar_str text;
-    enum line_state state = line_reader_next(&reader->in, &text);
-    if (state == LINE_FAILED)
-        *ret_fault = json_lines_read_fault();
-    return state == LINE_READ && add_line(reader, number, text, ret_fault);
-}
-
 static void *read_all(void *context) {
     struct batch_reader *reader = context;
     struct json_fault fault = {.exit = CLI_DONE};
-    for (size_t number = 1; !reader->is_stopped && read_line(reader, number, &fault); number++)
+    while (!reader->is_stopped && read_line(reader, &fault))
         if (is_full(reader->chunk))
             publish(reader, false, &fault);
     publish(reader, true, &fault);
@@ -116,49 +104,26 @@ static void release(struct batch_reader *reader) {
     if (reader->in.stop_fd >= 0)
         close(reader->in.stop_fd);
     line_reader_release(&reader->in);
-    pthread_cond_destroy(&reader->change);
-    pthread_mutex_destroy(&reader->lock);
+    monitor_destroy(&reader->monitor);
     free(reader);
 }
 
-static void init_locks(struct batch_reader *reader) {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&reader->change, &attributes);
-    pthread_condattr_destroy(&attributes);
-    pthread_mutex_init(&reader->lock, NULL);
-}
-
-/* Signals are for the thread that works. */
-static int start_thread(struct batch_reader *reader) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int rc = pthread_create(&reader->thread, NULL, read_all, reader);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return rc;
-}
-
 static int start(const struct cli *cli, struct batch_reader *reader, const char *path) {
-    int result = json_lines_open(cli, path, &reader->in);
-    if (result != CLI_DONE)
-        return result;
+    TRY(json_lines_open(cli, path, &reader->in));
     reader->in.stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (reader->in.stop_fd < 0)
-        return cli_fail(cli, CLI_ERROR, "cannot read the batch: %s", strerror(errno));
-    int rc = start_thread(reader);
-    return rc == 0 ? CLI_DONE : cli_fail(cli, CLI_ERROR, "cannot read the batch: %s", strerror(rc));
+    int error = reader->in.stop_fd < 0 ? errno : thread_start(&reader->thread, read_all, reader);
+    return error == 0 ? CLI_DONE : cli_fail(cli, CLI_ERROR, "cannot read the batch: %s", strerror(error));
 }
 
 int batch_reader_start(const struct cli *cli, const char *path, struct progress *progress,
                        struct batch_reader **ret_reader) {
     struct batch_reader *reader = calloc(1, sizeof(*reader));
-    if (!reader)
+    if (!reader || !monitor_init(&reader->monitor)) {
+        free(reader);
         return cli_no_memory(cli);
+    }
     reader->progress = progress;
     reader->in = (struct line_reader){.fd = STDIN_FILENO, .stop_fd = -1};
-    init_locks(reader);
     int result = start(cli, reader, path);
     if (result == CLI_DONE)
         *ret_reader = reader;
@@ -176,45 +141,33 @@ void batch_reader_free(struct batch_reader *reader) {
     release(reader);
 }
 
-static struct timespec time_after(int64_t ms) {
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_sec += ms / 1000;
-    at.tv_nsec += ms % 1000 * 1000000;
-    at.tv_sec += at.tv_nsec / 1000000000;
-    at.tv_nsec %= 1000000000;
-    return at;
-}
-
 /* Under the lock. */
 static void await(struct batch_reader *reader, int64_t wait_ms) {
-    struct timespec end = time_after(wait_ms < 0 ? 0 : wait_ms);
-    int rc = 0;
-    while (!reader->untaken && !reader->is_over && rc == 0)
-        rc = wait_ms < 0 ? pthread_cond_wait(&reader->change, &reader->lock)
-                         : pthread_cond_timedwait(&reader->change, &reader->lock, &end);
+    int64_t end_us = wait_ms < 0 ? INT64_MAX : clock_us() + wait_ms * 1000;
+    while (!reader->untaken && !reader->is_over && monitor_wait(&reader->monitor, end_us))
+        ;
 }
 
 void batch_reader_await(struct batch_reader *reader) {
-    pthread_mutex_lock(&reader->lock);
+    pthread_mutex_lock(&reader->monitor.lock);
     await(reader, -1);
-    pthread_mutex_unlock(&reader->lock);
+    pthread_mutex_unlock(&reader->monitor.lock);
 }
 
 const struct batch_chunk *batch_reader_take(struct batch_reader *reader, int64_t wait_ms, bool *ret_is_last) {
-    pthread_mutex_lock(&reader->lock);
+    pthread_mutex_lock(&reader->monitor.lock);
     await(reader, wait_ms);
     struct batch_chunk *chunk = reader->untaken;
     reader->untaken = chunk ? chunk->next : NULL;
     *ret_is_last = reader->is_over && !reader->untaken && reader->fault.exit == CLI_DONE;
-    pthread_mutex_unlock(&reader->lock);
+    pthread_mutex_unlock(&reader->monitor.lock);
     return chunk;
 }
 
 const struct json_fault *batch_reader_fault(struct batch_reader *reader) {
-    pthread_mutex_lock(&reader->lock);
+    pthread_mutex_lock(&reader->monitor.lock);
     bool is_met = !reader->untaken && reader->fault.exit != CLI_DONE;
-    pthread_mutex_unlock(&reader->lock);
+    pthread_mutex_unlock(&reader->monitor.lock);
     return is_met ? &reader->fault : NULL; /* the last that the thread writes */
 }
 
