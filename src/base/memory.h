@@ -3,6 +3,7 @@
 #define BOXCAR_BASE_MEMORY_H
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "arena.h"
 #include "buf.h"
@@ -15,6 +16,14 @@ static inline void memory_free_cleanup(void *pointer) { free(*(void **)pointer);
 #define AUTO_ARENA CLEANUP(arena_release)
 
 /* A NUL-terminated copy; NULL when out of memory or the text is absent. */
-char *memory_copy_text(boxcar_str text);
+static inline char *memory_copy_text(boxcar_str text) {
+    char *copy = text.data && text.len < SIZE_MAX ? malloc(text.len + 1) : NULL;
+
+    if (copy) {
+        memcpy(copy, text.data, text.len);
+        copy[text.len] = '\0';
+    }
+    return copy;
+}
 
 #endif

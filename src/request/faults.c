@@ -95,7 +95,7 @@ static void check_message(struct search *search, boxcar_box box, const boxcar_ne
     good.payload = BOXCAR_STR("");
     if (box == BOXCAR_INBOX)
         good.source = good.external_id = BOXCAR_STR("t");
-    while ((status = limits_check_new_message(box, &message, "", &err)) != BOXCAR_OK) {
+    while ((status = limits_check_new_message(box, &message, &err)) != BOXCAR_OK) {
         take(search, where, status, &err);
         if (!mend(&message, &good, MESSAGE_FIELDS, sizeof(MESSAGE_FIELDS) / sizeof(MESSAGE_FIELDS[0]),
                   err.argument))
