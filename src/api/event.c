@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -14,8 +13,6 @@
 #include "store/store.h"
 
 /* ---- appending ---- */
-
-static boxcar_str empty_is_absent(boxcar_str text) { return str_is_empty(text) ? BOXCAR_NO_STR : text; }
 
 static boxcar_status give_ids(struct arena *arena, boxcar_new_event *events, size_t count, size_t missing,
                               boxcar_error *err) {
@@ -42,13 +39,15 @@ static boxcar_status prepare(struct arena *arena, const boxcar_new_event *given,
         return error_no_memory(err);
     memcpy(events, given, count * sizeof(*events));
     for (size_t i = 0; i < count; i++) {
-        events[i].correlation_id = empty_is_absent(events[i].correlation_id);
-        events[i].causation_id = empty_is_absent(events[i].causation_id);
-        events[i].topic = empty_is_absent(events[i].topic);
+        events[i].correlation_id = str_unless_empty(events[i].correlation_id);
+        events[i].causation_id = str_unless_empty(events[i].causation_id);
+        events[i].topic = str_unless_empty(events[i].topic);
         missing += boxcar_uuid_is_none(events[i].event_id.uuid);
     }
+    if (missing > 0)
+        TRY(give_ids(arena, events, count, missing, err));
     *ret_events = events;
-    return missing > 0 ? give_ids(arena, events, count, missing, err) : BOXCAR_OK;
+    return BOXCAR_OK;
 }
 
 static void log_appended(const boxcar_store *store, boxcar_str stream, const boxcar_appended *appended,

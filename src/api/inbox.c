@@ -12,7 +12,7 @@ static boxcar_status read_origin(boxcar_inbox_key key, boxcar_str content_hash,
     TRY(limits_check_inbox_key(key, content_hash, err));
     struct inbox_origin origin = {.source = key.source,
                                   .external_id = key.external_id,
-                                  .content_hash = str_is_empty(content_hash) ? BOXCAR_NO_STR : content_hash,
+                                  .content_hash = str_unless_empty(content_hash),
                                   .message_id = boxcar_inbox_message_id(key)};
     if (boxcar_uuid_is_none(origin.message_id.uuid))
         return error_no_memory(err);

@@ -10,8 +10,6 @@
 #include "store/join_log.h"
 #include "store/store.h"
 
-static boxcar_str empty_is_absent(boxcar_str text) { return str_is_empty(text) ? BOXCAR_NO_STR : text; }
-
 /* ---- starting and filling ---- */
 
 static void log_started(const boxcar_store *store, const boxcar_new_join *join) {
@@ -38,7 +36,7 @@ boxcar_status boxcar_join_start(boxcar_store *store, const boxcar_new_join *give
     TRY(options_read(&join, sizeof(join), given, "join", err));
     TRY(limits_check_new_join(&join, err));
     TRY(uuid_ensure(&join.join_id.uuid, "join ids", err));
-    join.grouping_key = empty_is_absent(join.grouping_key);
+    join.grouping_key = str_unless_empty(join.grouping_key);
     TRY(store->ops->join_start(store, &join, err));
     log_started(store, &join);
     *ret_join_id = join.join_id;
@@ -132,10 +130,10 @@ boxcar_status boxcar_join_wait(boxcar_store *store, const boxcar_new_wait *given
     TRY(limits_check_new_wait(&wait, err));
     TRY(uuid_ensure(&wait.message_id.uuid, "message ids", err));
     TRY(wait_format(&wait, &payload, err));
-    wait.correlation_id = empty_is_absent(wait.correlation_id);
+    wait.correlation_id = str_unless_empty(wait.correlation_id);
     message.payload = (boxcar_str){payload.data, payload.len};
     message.correlation_id = wait.correlation_id;
-    message.causation_id = empty_is_absent(wait.causation_id);
+    message.causation_id = str_unless_empty(wait.causation_id);
     message.message_id = wait.message_id;
     message.max_attempts = WAIT_MAX_ATTEMPTS;
     TRY(store->ops->join_wait(store, wait.join_id, &message, &enqueued, &change, err));

@@ -25,5 +25,6 @@ bool str_equal(boxcar_str a, boxcar_str b); /* absent equals absent only */
 bool str_starts_with(boxcar_str text, boxcar_str prefix);
 static inline bool str_is_absent(boxcar_str text) { return text.data == NULL; }
 static inline bool str_is_empty(boxcar_str text) { return text.len == 0; }
+static inline boxcar_str str_unless_empty(boxcar_str text) { return text.len > 0 ? text : BOXCAR_NO_STR; }
 
 #endif

@@ -60,11 +60,9 @@ static boxcar_status read_text(const json_t *object, enum field field, struct ar
 static boxcar_status read_topic(const json_t *object, enum field field, struct arena *arena,
                                 boxcar_str *ret_topic, boxcar_error *err) {
     TRY(read_text(object, field, arena, ret_topic, err));
-    if (field == FAIL_TOPIC && str_is_empty(*ret_topic)) {
+    if (field == FAIL_TOPIC && str_is_empty(*ret_topic))
         *ret_topic = BOXCAR_NO_STR;
-        return BOXCAR_OK;
-    }
-    if (limits_check_topic(*ret_topic, NAMES[field][0], NULL) != BOXCAR_OK)
+    else if (limits_check_topic(*ret_topic, NAMES[field][0], NULL) != BOXCAR_OK)
         return refuse(field, "must have 1 to 255 characters", err);
     return BOXCAR_OK;
 }
@@ -134,8 +132,7 @@ boxcar_status wait_format(const boxcar_new_wait *wait, struct buf *ret_payload, 
               json_object_set_new(object, NAMES[STRICT][0], json_boolean(!wait->allow_failures)) == 0 &&
               set_text(object, COMPLETE_TOPIC, wait->on_complete_topic) &&
               set_text(object, COMPLETE_PAYLOAD, absent_is_empty(wait->on_complete_payload)) &&
-              set_text(object, FAIL_TOPIC,
-                       str_is_empty(wait->on_fail_topic) ? BOXCAR_NO_STR : wait->on_fail_topic) &&
+              set_text(object, FAIL_TOPIC, str_unless_empty(wait->on_fail_topic)) &&
               set_text(object, FAIL_PAYLOAD, wait->on_fail_payload) &&
               json_dump_callback(object, append, ret_payload, JSON_COMPACT) == 0 && !ret_payload->failed;
     return ok ? BOXCAR_OK : error_no_memory(err);

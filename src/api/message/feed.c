@@ -69,7 +69,7 @@ static boxcar_status add_chunk(struct feed *feed, const boxcar_chunk *given, box
     if (!chunk)
         return error_no_memory(err);
     TRY(prepare_messages(&feed->arena, &chunk->request, feed->box, messages, err));
-    chunk->enqueued = given->enqueued;
+    chunk->enqueued = given->enqueued; /* if the caller wants answers; else the log may */
     if (!chunk->enqueued && logs)
         chunk->enqueued = arena_alloc_array(&feed->arena, given->count, sizeof(*chunk->enqueued));
     if (!chunk->enqueued && logs)
