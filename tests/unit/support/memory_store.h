@@ -126,7 +126,7 @@ struct memory_store {
     bool knows_events;   /* tells every event as a duplicate */
     size_t stream_count; /* of every page */
     /* ... which calls fail; ... */
-    boxcar_status down;            /* every one ends so, but for settings; OK = none does */
+    boxcar_status down;            /* every one ends so, but for settings and waits; OK = none does */
     int fail_next;                 /* this many of the next ones that settle fail ... */
     long fail_at;                  /* ... and this one (the first is 0; -1 = none) ... */
     boxcar_status failure;         /* ... in this way */
