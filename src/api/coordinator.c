@@ -2,27 +2,13 @@
 
 #include "base/memory.h"
 #include "base/options.h"
+#include "base/uuid.h"
 #include "check.h"
-#include "core/limits/limits.h"
 #include "request/coordinator/coordinator.h"
 #include "request/request.h"
 #include "store/open.h"
 
 /* ---- options ---- */
-
-static boxcar_status check_between(const char *argument, int64_t value, int64_t min, int64_t max,
-                                   boxcar_error *err) {
-    if (value >= min && value <= max)
-        return BOXCAR_OK;
-    return error_invalid(err, argument, "%s is out of range: give %lld to %lld", argument, (long long)min,
-                         (long long)max);
-}
-
-static boxcar_status check_strategy(const boxcar_coordinator_options *options, boxcar_error *err) {
-    if ((unsigned)options->strategy > BOXCAR_STRATEGY_SIZE)
-        return error_invalid(err, "strategy", "strategy is unknown: give one of BOXCAR_STRATEGY_*");
-    return BOXCAR_OK;
-}
 
 /* Fills in what is left open. A strategy that has no thread does not look at interval_ms; on a lent store
  * there is none. */
@@ -40,37 +26,30 @@ static void complete(boxcar_coordinator_options *options) {
             BOXCAR_FLUSH_SIZE_DEFAULT < options->queue_max ? BOXCAR_FLUSH_SIZE_DEFAULT : options->queue_max;
 }
 
+/* *options: the defaults. */
 static boxcar_status read_options(const boxcar_coordinator_options *given,
-                                  boxcar_coordinator_options *ret_options, boxcar_error *err) {
-    boxcar_coordinator_options options = BOXCAR_COORDINATOR_OPTIONS_INIT;
-    boxcar_status status = options_read(&options, sizeof(options), given, "options", err);
-
-    if (status == BOXCAR_OK && !options.lent && !options.store)
-        status = error_invalid(err, "store",
-                               "store is missing: give the options of a store, or an open one as lent");
-    if (status == BOXCAR_OK)
-        status = check_strategy(&options, err);
-    if (status == BOXCAR_OK)
-        status = check_between("interval_ms", options.interval_ms, 0, BOXCAR_INTERVAL_MS_MAX, err);
-    if (status == BOXCAR_OK && options.queue_max > BOXCAR_QUEUE_MAX_MAX)
-        status = check_between("queue_max", INT64_MAX, 1, BOXCAR_QUEUE_MAX_MAX, err);
-    if (status == BOXCAR_OK)
-        status = limits_check_partition_count(options.partition_count, err);
-    if (status == BOXCAR_OK)
-        status = limits_check_stale_threshold_ms(options.stale_threshold_ms, err);
-    if (status != BOXCAR_OK)
-        return status;
-    complete(&options);
-    if (options.lent && options.store)
+                                  boxcar_coordinator_options *options, boxcar_error *err) {
+    TRY(options_read(options, sizeof(*options), given, "options", err));
+    if (!options->lent && !options->store)
+        return error_invalid(err, "store",
+                             "store is missing: give the options of a store, or an open one as lent");
+    if ((unsigned)options->strategy > BOXCAR_STRATEGY_SIZE)
+        return error_invalid(err, "strategy", "strategy is unknown: give one of BOXCAR_STRATEGY_*");
+    TRY(limits_check_range(options->interval_ms, "interval_ms", 0, BOXCAR_INTERVAL_MS_MAX, err));
+    if (options->queue_max > BOXCAR_QUEUE_MAX_MAX)
+        return limits_check_range(INT64_MAX, "queue_max", 1, BOXCAR_QUEUE_MAX_MAX, err);
+    TRY(limits_check_partition_count(options->partition_count, err));
+    TRY(limits_check_stale_threshold_ms(options->stale_threshold_ms, err));
+    complete(options);
+    if (options->lent && options->store)
         return error_invalid(err, "lent", "lent and store are both given: give one of them");
-    if (options.lent && options.interval_ms > 0)
+    if (options->lent && options->interval_ms > 0)
         return error_invalid(err, "lent",
                              "lent is for one thread, and this strategy has its own: give store");
-    if (options.size > options.queue_max)
+    if (options->size > options->queue_max)
         return error_invalid(err, "size", "size is larger than the queue: give at most %zu (queue_max)",
-                             options.queue_max);
-    *ret_options = options;
-    return BOXCAR_OK;
+                             options->queue_max);
+    return uuid_ensure(&options->owner.uuid, "an owner", err);
 }
 
 /* By itself: together with operations it would make the store refuse them all. */
@@ -81,36 +60,30 @@ static boxcar_status want_partitions(boxcar_store *store, int count, boxcar_erro
     return count > 0 ? request_send(store, &request, &result, err) : BOXCAR_OK;
 }
 
+/* NULL: the store is lent. */
 static boxcar_status open_store(const boxcar_coordinator_options *options, boxcar_store **ret_store,
                                 boxcar_error *err) {
-    boxcar_store *store = options->lent;
-    boxcar_status status = options->store ? store_open(options->store, &store, err) : BOXCAR_OK;
+    boxcar_store *opened = NULL;
 
+    if (options->store)
+        TRY(store_open(options->store, &opened, err));
+    boxcar_status status = want_partitions(opened ? opened : options->lent, options->partition_count, err);
     if (status == BOXCAR_OK)
-        status = want_partitions(store, options->partition_count, err);
-    if (status != BOXCAR_OK && options->store)
-        boxcar_store_close(store);
-    if (status == BOXCAR_OK)
-        *ret_store = options->store ? store : NULL;
+        *ret_store = opened;
+    else
+        boxcar_store_close(opened);
     return status;
 }
 
 boxcar_status boxcar_coordinator_new(const boxcar_coordinator_options *options,
                                      boxcar_coordinator **ret_coordinator, boxcar_error *err) {
     boxcar_coordinator_options checked = BOXCAR_COORDINATOR_OPTIONS_INIT;
-    boxcar_store *store = NULL;
-    boxcar_status status = check_given(ret_coordinator, "ret_coordinator", err);
+    boxcar_store *store;
 
-    if (status == BOXCAR_OK)
-        status = read_options(options, &checked, err);
-    if (status == BOXCAR_OK && boxcar_uuid_is_none(checked.owner.uuid)) {
-        checked.owner.uuid = boxcar_uuid_new();
-        if (boxcar_uuid_is_none(checked.owner.uuid))
-            return error_set(err, BOXCAR_E_UNAVAILABLE, "the system gives no randomness for an owner");
-    }
-    if (status == BOXCAR_OK)
-        status = open_store(&checked, &store, err);
-    return status == BOXCAR_OK ? coordinator_start(&checked, store, ret_coordinator, err) : status;
+    TRY(check_given(ret_coordinator, "ret_coordinator", err));
+    TRY(read_options(options, &checked, err));
+    TRY(open_store(&checked, &store, err));
+    return coordinator_start(&checked, store, ret_coordinator, err);
 }
 
 boxcar_owner boxcar_coordinator_owner(const boxcar_coordinator *coordinator) {
@@ -143,16 +116,12 @@ static void get_operation(const void *from, size_t i, struct operation *ret_oper
 }
 
 /* Queued operations have tickets, even if their flush failed. */
-static boxcar_status queue(boxcar_coordinator *coordinator, boxcar_status status, const struct call *call,
-                           size_t count, uint64_t *ticket, boxcar_error *err) {
+static boxcar_status queue(boxcar_coordinator *coordinator, const struct call *call, size_t count,
+                           uint64_t *ticket, boxcar_error *err) {
     struct operations operations = {count, get_operation, call};
-    uint64_t first = 0;
+    uint64_t unwanted;
 
-    if (status == BOXCAR_OK)
-        status = coordinator_queue(coordinator, &operations, &first, err);
-    if (ticket)
-        *ticket = first;
-    return status;
+    return coordinator_queue(coordinator, &operations, ticket ? ticket : &unwanted, err);
 }
 
 boxcar_status boxcar_coordinator_enqueue(boxcar_coordinator *coordinator, boxcar_box box,
@@ -160,15 +129,13 @@ boxcar_status boxcar_coordinator_enqueue(boxcar_coordinator *coordinator, boxcar
                                          boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
     boxcar_new_message_list list = {messages, count};
-    boxcar_status status = check_given(coordinator, "coordinator", err);
-    struct call call = {.box = box};
 
-    if (status == BOXCAR_OK)
-        status = limits_check_box(box, err);
-    if (status == BOXCAR_OK)
-        status = limits_read_new_messages(&arena, box, &list, 0, err);
-    call.messages = list.items;
-    return queue(coordinator, status, &call, count, ticket, err);
+    if (ticket)
+        *ticket = 0;
+    TRY(check_given(coordinator, "coordinator", err));
+    TRY(limits_check_box(box, err));
+    TRY(limits_read_new_messages(&arena, box, &list, 0, err));
+    return queue(coordinator, &(struct call){.box = box, .messages = list.items}, count, ticket, err);
 }
 
 boxcar_status boxcar_coordinator_settle(boxcar_coordinator *coordinator, boxcar_box box,
@@ -176,19 +143,17 @@ boxcar_status boxcar_coordinator_settle(boxcar_coordinator *coordinator, boxcar_
                                         size_t count, int64_t lease_ms, uint64_t *ticket, boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
     boxcar_settlement_list list = {settlements, count};
-    struct call call = {.box = box, .kind = kind, .lease_ms = lease_ms};
-    boxcar_status status = check_given(coordinator, "coordinator", err);
 
-    if (status == BOXCAR_OK)
-        status = limits_check_box(box, err);
-    if (status == BOXCAR_OK)
-        status = limits_check_settle_kind(kind, err);
-    if (status == BOXCAR_OK && kind == BOXCAR_RENEW)
-        status = limits_check_lease_ms(lease_ms, err);
-    if (status == BOXCAR_OK)
-        status = limits_read_settlements(&arena, kind, &list, err);
-    call.settlements = list.items;
-    return queue(coordinator, status, &call, count, ticket, err);
+    if (ticket)
+        *ticket = 0;
+    TRY(check_given(coordinator, "coordinator", err));
+    TRY(limits_check_box(box, err));
+    TRY(limits_check_settle_kind(kind, err));
+    if (kind == BOXCAR_RENEW)
+        TRY(limits_check_lease_ms(lease_ms, err));
+    TRY(limits_read_settlements(&arena, kind, &list, err));
+    struct call call = {.box = box, .kind = kind, .settlements = list.items, .lease_ms = lease_ms};
+    return queue(coordinator, &call, count, ticket, err);
 }
 
 /* ---- flushing ---- */
@@ -196,18 +161,15 @@ boxcar_status boxcar_coordinator_settle(boxcar_coordinator *coordinator, boxcar_
 static boxcar_status read_claim(const boxcar_coordinator *coordinator, boxcar_box box,
                                 const boxcar_claimer *given, boxcar_claimer *ret_claimer, boxcar_error *err) {
     boxcar_claimer claimer = BOXCAR_CLAIMER_INIT;
-    boxcar_status status = options_read(&claimer, sizeof(claimer), given, "claimer", err);
 
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(options_read(&claimer, sizeof(claimer), given, "claimer", err));
     if (!boxcar_uuid_is_none(claimer.owner.uuid) && !coordinator_is_owner(coordinator, claimer.owner))
         return error_invalid(err, "owner", "owner is not the coordinator's: leave it none");
     claimer.owner = coordinator->owner;
     claimer.box = box;
-    status = limits_check_claim(&claimer, err);
-    if (status == BOXCAR_OK)
-        *ret_claimer = claimer;
-    return status;
+    TRY(limits_check_claim(&claimer, err));
+    *ret_claimer = claimer;
+    return BOXCAR_OK;
 }
 
 static boxcar_status check_asks_nothing(const boxcar_flush_options *options, int box, boxcar_error *err) {
@@ -225,22 +187,23 @@ static boxcar_status check_asks_nothing(const boxcar_flush_options *options, int
 static boxcar_status read_flush_options(const boxcar_coordinator *coordinator,
                                         const boxcar_flush_options *given, boxcar_flush_options *options,
                                         boxcar_claimer claimers[BOXES], boxcar_error *err) {
-    boxcar_status status = given ? options_read(options, sizeof(*options), given, "options", err) : BOXCAR_OK;
-    char where[20];
+    if (given)
+        TRY(options_read(options, sizeof(*options), given, "options", err));
+    for (int box = 0; box < BOXES; box++) {
+        const boxcar_claimer *claim = options->claims[box];
+        char argument[20];
 
-    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++) {
-        snprintf(where, sizeof(where), "returns[%d]", box);
-        status = limits_check_return(options->returns[box], where, err);
-        if (status == BOXCAR_OK && options->best_effort)
-            status = check_asks_nothing(options, box, err);
-        if (status != BOXCAR_OK || !options->claims[box])
+        snprintf(argument, sizeof(argument), "returns[%d]", box);
+        TRY(limits_check_return(options->returns[box], argument, err));
+        if (options->best_effort)
+            TRY(check_asks_nothing(options, box, err));
+        if (!claim)
             continue;
-        snprintf(where, sizeof(where), "claims[%d].", box);
-        status = error_locate(
-            read_claim(coordinator, (boxcar_box)box, options->claims[box], &claimers[box], err), where, err);
+        TRY(error_locate_item(read_claim(coordinator, (boxcar_box)box, claim, &claimers[box], err), "claims",
+                              (size_t)box, err));
         options->claims[box] = &claimers[box];
     }
-    return status;
+    return BOXCAR_OK;
 }
 
 static bool asks(const boxcar_flush_options *options) {
@@ -255,17 +218,15 @@ boxcar_status boxcar_coordinator_flush(boxcar_coordinator *coordinator, const bo
                                        boxcar_flush **flush, boxcar_error *err) {
     boxcar_claimer claimers[BOXES];
     boxcar_flush_options read = BOXCAR_FLUSH_OPTIONS_INIT;
-    boxcar_status status = check_given(coordinator, "coordinator", err);
 
     if (flush)
         *flush = NULL;
-    if (status == BOXCAR_OK)
-        status = read_flush_options(coordinator, options, &read, claimers, err);
-    if (status == BOXCAR_OK && read.best_effort)
-        coordinator_flush_at_once(coordinator, flush);
-    else if (status == BOXCAR_OK)
-        status = coordinator_flush(coordinator, asks(&read) ? &read : NULL, flush, err);
-    return status;
+    TRY(check_given(coordinator, "coordinator", err));
+    TRY(read_flush_options(coordinator, options, &read, claimers, err));
+    if (!read.best_effort)
+        return coordinator_flush(coordinator, asks(&read) ? &read : NULL, flush, err);
+    coordinator_flush_at_once(coordinator, flush);
+    return BOXCAR_OK;
 }
 
 boxcar_status boxcar_coordinator_close(boxcar_coordinator *coordinator, boxcar_error *err) {

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -11,15 +10,9 @@
 #include "base/utf8.h"
 #include "base/uuid.h"
 #include "check.h"
-#include "core/limits/event.h"
-#include "core/limits/limits.h"
 #include "store/store.h"
 
-/* ---- ids ---- */
-
 /* ---- appending ---- */
-
-static boxcar_str empty_is_absent(boxcar_str text) { return str_is_empty(text) ? BOXCAR_NO_STR : text; }
 
 static boxcar_status give_ids(struct arena *arena, boxcar_new_event *events, size_t count, size_t missing,
                               boxcar_error *err) {
@@ -46,13 +39,15 @@ static boxcar_status prepare(struct arena *arena, const boxcar_new_event *given,
         return error_no_memory(err);
     memcpy(events, given, count * sizeof(*events));
     for (size_t i = 0; i < count; i++) {
-        events[i].correlation_id = empty_is_absent(events[i].correlation_id);
-        events[i].causation_id = empty_is_absent(events[i].causation_id);
-        events[i].topic = empty_is_absent(events[i].topic);
+        events[i].correlation_id = str_unless_empty(events[i].correlation_id);
+        events[i].causation_id = str_unless_empty(events[i].causation_id);
+        events[i].topic = str_unless_empty(events[i].topic);
         missing += boxcar_uuid_is_none(events[i].event_id.uuid);
     }
+    if (missing > 0)
+        TRY(give_ids(arena, events, count, missing, err));
     *ret_events = events;
-    return missing > 0 ? give_ids(arena, events, count, missing, err) : BOXCAR_OK;
+    return BOXCAR_OK;
 }
 
 static void log_appended(const boxcar_store *store, boxcar_str stream, const boxcar_appended *appended,
@@ -85,12 +80,11 @@ static boxcar_status append_checked(boxcar_store *store, boxcar_str stream, int6
     AUTO_ARENA struct arena arena = ARENA_INIT;
     boxcar_appended *appended = arena_alloc_array(&arena, count, sizeof(*appended));
     boxcar_new_event *events = NULL;
-    boxcar_status status = appended ? prepare(&arena, given, count, &events, err) : error_no_memory(err);
 
-    if (status == BOXCAR_OK)
-        status = store->ops->event_append(store, stream, expected_version, events, count, appended, err);
-    if (status != BOXCAR_OK)
-        return status;
+    if (!appended)
+        return error_no_memory(err);
+    TRY(prepare(&arena, given, count, &events, err));
+    TRY(store->ops->event_append(store, stream, expected_version, events, count, appended, err));
     own_first_try(given, count, appended);
     log_appended(store, stream, appended, count);
     answers_write(ret_appended, appended, count, sizeof(*appended));
@@ -101,20 +95,14 @@ boxcar_status boxcar_event_append(boxcar_store *store, boxcar_str stream, int64_
                                   const boxcar_new_event *events, size_t count, boxcar_appended *ret_appended,
                                   boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
-    boxcar_status status = check_given(store, "store", err);
 
-    if (status == BOXCAR_OK)
-        status = limits_check_event_stream(stream, err);
-    if (status == BOXCAR_OK)
-        status = limits_check_expected_version(expected_version, err);
-    if (status == BOXCAR_OK)
-        status = answer_check(ret_appended, "ret_appended", err);
-    if (status == BOXCAR_OK && count <= BOXCAR_EVENT_COUNT_MAX)
-        status = OPTIONS_READ_ARRAY(&arena, BOXCAR_NEW_EVENT_INIT, &events, count, "events", err);
-    if (status == BOXCAR_OK)
-        status = limits_check_new_events(events, count, err);
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(check_given(store, "store", err));
+    TRY(limits_check_event_stream(stream, err));
+    TRY(limits_check_expected_version(expected_version, err));
+    TRY(answer_check(ret_appended, "ret_appended", err));
+    if (count <= BOXCAR_EVENT_COUNT_MAX)
+        TRY(OPTIONS_READ_ARRAY(&arena, BOXCAR_NEW_EVENT_INIT, &events, count, "events", err));
+    TRY(limits_check_new_events(events, count, err));
     return append_checked(store, stream, expected_version, events, count, ret_appended, err);
 }
 
@@ -122,48 +110,33 @@ boxcar_status boxcar_event_append(boxcar_store *store, boxcar_str stream, int64_
 
 static boxcar_status give_events(struct event_rows *rows, boxcar_event_list **ret_list, boxcar_error *err) {
     int64_t position = rows->position;
-    boxcar_status status = LIST_GIVE(rows, ret_list, err);
 
-    if (status == BOXCAR_OK)
-        (*ret_list)->position = position;
-    return status;
-}
-
-static boxcar_status check_store_and_output(const boxcar_store *store, const void *ret_list,
-                                            boxcar_error *err) {
-    boxcar_status status = check_given(store, "store", err);
-
-    return status == BOXCAR_OK ? check_given(ret_list, "ret_list", err) : status;
+    TRY(LIST_GIVE(rows, ret_list, err));
+    (*ret_list)->position = position;
+    return BOXCAR_OK;
 }
 
 boxcar_status boxcar_event_read(boxcar_store *store, boxcar_str stream, int64_t from_version, int limit,
                                 boxcar_event_list **ret_list, boxcar_error *err) {
     const boxcar_event_filter filter = {.stream = stream, .limit = limit};
-    struct event_rows *rows = NULL;
-    boxcar_status status = check_store_and_output(store, ret_list, err);
+    struct event_rows *rows;
 
-    if (status == BOXCAR_OK)
-        status = limits_check_event_stream(stream, err);
-    if (status == BOXCAR_OK)
-        status = limits_check_from_version(from_version, err);
-    if (status == BOXCAR_OK)
-        status = limits_check_limit(limit, err);
-    if (status == BOXCAR_OK)
-        status = store->ops->event_read(store, &filter, from_version, &rows, err);
-    return status == BOXCAR_OK ? give_events(rows, ret_list, err) : status;
+    TRY(check_read(store, ret_list, err));
+    TRY(limits_check_event_stream(stream, err));
+    TRY(limits_check_not_negative(from_version, "from_version", err));
+    TRY(limits_check_limit(limit, err));
+    TRY(store->ops->event_read(store, &filter, from_version, &rows, err));
+    return give_events(rows, ret_list, err);
 }
 
 boxcar_status boxcar_event_read_all(boxcar_store *store, const boxcar_event_filter *filter,
                                     boxcar_event_list **ret_list, boxcar_error *err) {
     boxcar_event_filter checked = BOXCAR_EVENT_FILTER_INIT;
-    struct event_rows *rows = NULL;
-    boxcar_status status = check_store_and_output(store, ret_list, err);
+    struct event_rows *rows;
 
-    if (status == BOXCAR_OK)
-        status = options_read(&checked, sizeof(checked), filter, "filter", err);
-    if (status == BOXCAR_OK)
-        status = limits_check_event_filter(&checked, err);
-    if (status == BOXCAR_OK)
-        status = store->ops->event_read(store, &checked, EVENTS_BY_POSITION, &rows, err);
-    return status == BOXCAR_OK ? give_events(rows, ret_list, err) : status;
+    TRY(check_read(store, ret_list, err));
+    TRY(options_read(&checked, sizeof(checked), filter, "filter", err));
+    TRY(limits_check_event_filter(&checked, err));
+    TRY(store->ops->event_read(store, &checked, EVENTS_BY_POSITION, &rows, err));
+    return give_events(rows, ret_list, err);
 }

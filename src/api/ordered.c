@@ -1,11 +1,8 @@
-#include <stdlib.h>
-
+#include "worker/ordered.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "check.h"
-#include "core/limits/limits.h"
 #include "request/coordinator/coordinator.h"
-#include "worker/ordered.h"
 
 void boxcar_ordered_results_free(boxcar_ordered_results *results) {
     ordered_results_free((struct ordered_results *)results);
@@ -14,26 +11,11 @@ void boxcar_ordered_results_free(boxcar_ordered_results *results) {
 /* ---- running ---- */
 
 static boxcar_status check_messages(const boxcar_message *const *messages, size_t count, boxcar_error *err) {
-    if (count > 0 && !messages)
-        return error_invalid(err, "messages", "messages is NULL: give `count` of them");
-    if (count > LIMITS_COUNT_MAX)
-        return error_invalid(err, "count", "count is too large: give at most %zu", LIMITS_COUNT_MAX);
+    TRY(limits_check_array(messages, count, "messages", "count", "`count` of them", err));
     for (size_t i = 0; i < count; i++)
         if (!messages[i])
             return error_invalid(err, "messages", "messages[%zu] is NULL: give `count` of them", i);
     return BOXCAR_OK;
-}
-
-static boxcar_status read_options(const boxcar_ordered_options *given, boxcar_ordered_options *ret_options,
-                                  boxcar_error *err) {
-    boxcar_ordered_options options = BOXCAR_ORDERED_OPTIONS_INIT;
-    boxcar_status status = given ? options_read(&options, sizeof(options), given, "options", err) : BOXCAR_OK;
-
-    if (status == BOXCAR_OK && (options.concurrency < 1 || options.concurrency > BOXCAR_CONCURRENCY_MAX))
-        return error_invalid(err, "concurrency", "concurrency is out of range: give 1 to %d",
-                             BOXCAR_CONCURRENCY_MAX);
-    *ret_options = options;
-    return status;
 }
 
 boxcar_status boxcar_ordered_run_messages(const boxcar_message *const *messages, size_t count,
@@ -41,26 +23,21 @@ boxcar_status boxcar_ordered_run_messages(const boxcar_message *const *messages,
                                           void *context, boxcar_ordered_results **ret_results,
                                           boxcar_error *err) {
     boxcar_ordered_options checked = BOXCAR_ORDERED_OPTIONS_INIT;
-    boxcar_status status = check_messages(messages, count, err);
 
-    if (status == BOXCAR_OK)
-        status = read_options(options, &checked, err);
-    if (status == BOXCAR_OK && !handle)
-        status = error_invalid(err, "handle", "handle is NULL: it is required");
-    if (status == BOXCAR_OK)
-        status = check_given(ret_results, "ret_results", err);
-    return status == BOXCAR_OK
-               ? ordered_run(messages, count, checked.concurrency, handle, context, ret_results, err)
-               : status;
+    TRY(check_messages(messages, count, err));
+    if (options)
+        TRY(options_read(&checked, sizeof(checked), options, "options", err));
+    TRY(limits_check_range(checked.concurrency, "concurrency", 1, BOXCAR_CONCURRENCY_MAX, err));
+    if (!handle)
+        return error_invalid(err, "handle", "handle is NULL: it is required");
+    TRY(check_given(ret_results, "ret_results", err));
+    return ordered_run(messages, count, checked.concurrency, handle, context, ret_results, err);
 }
 
 boxcar_status boxcar_ordered_run(const boxcar_message_list *list, const boxcar_ordered_options *options,
                                  boxcar_handler_fn handle, void *context,
                                  boxcar_ordered_results **ret_results, boxcar_error *err) {
-    boxcar_status status = check_given(list, "list", err);
-
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(check_given(list, "list", err));
     return boxcar_ordered_run_messages(list->items, list->count, options, handle, context, ret_results, err);
 }
 
@@ -126,40 +103,25 @@ static boxcar_status check_owners(const boxcar_coordinator *coordinator,
     return BOXCAR_OK;
 }
 
-static boxcar_status settle(boxcar_coordinator *coordinator, const boxcar_ordered_results *results,
-                            uint64_t *ret_ticket, boxcar_error *err) {
-    AUTO_ARENA struct arena arena = ARENA_INIT;
-    struct operations operations = {.get = get_result};
-    boxcar_settlement_list settlements;
-    struct settle_list list;
-    boxcar_status status;
-
-    if (!make_list(&arena, results, &list))
-        return error_no_memory(err);
-    settlements = (boxcar_settlement_list){list.settlements, results->count};
-    status = limits_read_settlements(&arena, BOXCAR_ACK, &settlements, err);
-    if (status != BOXCAR_OK)
-        return status;
-    operations.count = list.recorded_count + results->count;
-    operations.from = &list;
-    status = coordinator_queue(coordinator, &operations, ret_ticket, err);
-    if (*ret_ticket != 0)
-        *ret_ticket += list.recorded_count;
-    return status;
-}
-
+/* Queued operations have tickets, even if their flush failed. */
 boxcar_status boxcar_ordered_settle(boxcar_coordinator *coordinator, const boxcar_ordered_results *results,
                                     uint64_t *ticket, boxcar_error *err) {
+    AUTO_ARENA struct arena arena = ARENA_INIT;
+    struct settle_list list;
     uint64_t first = 0;
-    boxcar_status status = check_given(coordinator, "coordinator", err);
 
-    if (status == BOXCAR_OK)
-        status = check_given(results, "results", err);
-    if (status == BOXCAR_OK)
-        status = check_owners(coordinator, results, err);
-    if (status == BOXCAR_OK)
-        status = settle(coordinator, results, &first, err);
     if (ticket)
-        *ticket = first;
+        *ticket = 0;
+    TRY(check_given(coordinator, "coordinator", err));
+    TRY(check_given(results, "results", err));
+    TRY(check_owners(coordinator, results, err));
+    if (!make_list(&arena, results, &list))
+        return error_no_memory(err);
+    boxcar_settlement_list settlements = {list.settlements, results->count};
+    TRY(limits_read_settlements(&arena, BOXCAR_ACK, &settlements, err));
+    struct operations operations = {list.recorded_count + results->count, get_result, &list};
+    boxcar_status status = coordinator_queue(coordinator, &operations, &first, err);
+    if (ticket && first != 0)
+        *ticket = first + list.recorded_count;
     return status;
 }

@@ -1,12 +1,15 @@
+#include "boxcar/version.h"
+#include "check.h"
 #include "store/open.h"
 
-#include "check.h"
+const char *boxcar_version(void) { return BOXCAR_VERSION; }
+
+int boxcar_schema_version(void) { return STORE_SCHEMA_VERSION; }
 
 boxcar_status boxcar_store_open(const boxcar_store_options *options, boxcar_store **ret_store,
                                 boxcar_error *err) {
-    boxcar_status status = check_given(ret_store, "ret_store", err);
-
-    return status == BOXCAR_OK ? store_open(options, ret_store, err) : status;
+    TRY(check_given(ret_store, "ret_store", err));
+    return store_open(options, ret_store, err);
 }
 
 void boxcar_store_close(boxcar_store *store) {
@@ -16,13 +19,11 @@ void boxcar_store_close(boxcar_store *store) {
 
 boxcar_status boxcar_store_deploy(boxcar_store *store, boxcar_error *err) {
     boxcar_deployment deployment = {0};
-    boxcar_status status = check_given(store, "store", err);
 
-    if (status == BOXCAR_OK)
-        status = store->ops->deploy(store, &deployment, err);
-    if (status == BOXCAR_OK)
-        store->deployment = deployment;
-    return status;
+    TRY(check_given(store, "store", err));
+    TRY(store->ops->deploy(store, &deployment, err));
+    store->deployment = deployment;
+    return BOXCAR_OK;
 }
 
 const boxcar_deployment *boxcar_store_deployment(const boxcar_store *store) {

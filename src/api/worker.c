@@ -1,10 +1,6 @@
-#include <string.h>
-#include <unistd.h>
-
 #include "base/clock.h"
 #include "base/options.h"
 #include "check.h"
-#include "core/limits/limits.h"
 #include "worker/exec/exec.h"
 #include "worker/loop/pump.h"
 
@@ -20,50 +16,38 @@ const char *boxcar_worker_state_name(boxcar_worker_state state) {
 
 boxcar_status boxcar_worker_new(const boxcar_worker_options *options, boxcar_worker **ret_worker,
                                 boxcar_error *err) {
-    boxcar_status status = check_given(ret_worker, "ret_worker", err);
-
-    return status == BOXCAR_OK ? worker_new(options, ret_worker, err) : status;
-}
-
-static bool has_begun(const boxcar_worker *worker) {
-    return atomic_load(&worker->state) != BOXCAR_WORKER_IDLE;
+    TRY(check_given(ret_worker, "ret_worker", err));
+    return worker_new(options, ret_worker, err);
 }
 
 static boxcar_status check_handler(const boxcar_handler *handler, boxcar_error *err) {
-    boxcar_status status = limits_check_box(handler->box, err);
-
-    if (status == BOXCAR_OK)
-        status = limits_check_topic_pattern(handler->topic, "topic", err);
-    if (status == BOXCAR_OK && (unsigned)handler->kind > BOXCAR_HANDLER_DISCARD)
-        status = error_invalid(err, "kind", "kind is unknown: give one of BOXCAR_HANDLER_*");
-    if (status == BOXCAR_OK && handler->kind == BOXCAR_HANDLER_FUNCTION && !handler->run)
-        status = error_invalid(err, "run", "run is NULL: it is required");
-    return status;
+    TRY(limits_check_box(handler->box, err));
+    TRY(limits_check_topic_pattern(handler->topic, "topic", err));
+    if ((unsigned)handler->kind > BOXCAR_HANDLER_DISCARD)
+        return error_invalid(err, "kind", "kind is unknown: give one of BOXCAR_HANDLER_*");
+    if (handler->kind == BOXCAR_HANDLER_FUNCTION && !handler->run)
+        return error_invalid(err, "run", "run is NULL: it is required");
+    return BOXCAR_OK;
 }
 
 static void release_command(void *command) { exec_command_free(command); }
 
 static boxcar_status add_command(boxcar_worker *worker, const boxcar_handler *handler, boxcar_error *err) {
-    struct exec_command *words = NULL;
-    boxcar_status status = exec_command_new(handler->command, &words, err);
+    struct exec_command *words;
 
-    return status == BOXCAR_OK ? handler_table_add(worker->handlers, handler->box, handler->topic, exec_run,
-                                                   words, release_command, err)
-                               : status;
+    TRY(exec_command_new(handler->command, &words, err));
+    return handler_table_add(worker->handlers, handler->box, handler->topic, exec_run, words, release_command,
+                             err);
 }
 
 boxcar_status boxcar_worker_handle(boxcar_worker *worker, const boxcar_handler *given, boxcar_error *err) {
     boxcar_handler handler = BOXCAR_HANDLER_INIT;
-    boxcar_status status = check_given(worker, "worker", err);
 
-    if (status == BOXCAR_OK)
-        status = options_read(&handler, sizeof(handler), given, "handler", err);
-    if (status == BOXCAR_OK)
-        status = check_handler(&handler, err);
-    if (status == BOXCAR_OK && has_begun(worker))
+    TRY(check_given(worker, "worker", err));
+    TRY(options_read(&handler, sizeof(handler), given, "handler", err));
+    TRY(check_handler(&handler, err));
+    if (atomic_load(&worker->state) != BOXCAR_WORKER_IDLE)
         return error_set(err, BOXCAR_E_CONFLICT, "the worker has been started: register handlers before");
-    if (status != BOXCAR_OK)
-        return status;
     if (handler.kind == BOXCAR_HANDLER_EXEC)
         return add_command(worker, &handler, err);
     if (handler.kind == BOXCAR_HANDLER_DISCARD)
@@ -73,11 +57,9 @@ boxcar_status boxcar_worker_handle(boxcar_worker *worker, const boxcar_handler *
 }
 
 boxcar_status boxcar_worker_run(boxcar_worker *worker, boxcar_error *err) {
-    boxcar_status status = check_given(worker, "worker", err);
     int idle = BOXCAR_WORKER_IDLE;
 
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(check_given(worker, "worker", err));
     if (!atomic_compare_exchange_strong(&worker->state, &idle, BOXCAR_WORKER_STARTING))
         return error_set(err, BOXCAR_E_CONFLICT, "the worker has been started before: make a new one");
     return pump_run(worker, err);
@@ -90,9 +72,8 @@ void boxcar_worker_stop(boxcar_worker *worker) {
 
 boxcar_status boxcar_worker_reconfigure(boxcar_worker *worker, const boxcar_worker_options *options,
                                         boxcar_error *err) {
-    boxcar_status status = check_given(worker, "worker", err);
-
-    return status == BOXCAR_OK ? worker_reconfigure(worker, options, err) : status;
+    TRY(check_given(worker, "worker", err));
+    return worker_reconfigure(worker, options, err);
 }
 
 void boxcar_worker_free(boxcar_worker *worker) { worker_free(worker); }
@@ -103,7 +84,6 @@ boxcar_owner boxcar_worker_owner(const boxcar_worker *worker) {
 
 void boxcar_worker_stats_read(boxcar_worker *worker, boxcar_worker_stats *ret_stats) {
     boxcar_worker_stats stats = BOXCAR_WORKER_STATS_INIT;
-    size_t size;
 
     if (!worker || !ret_stats)
         return;
@@ -124,9 +104,7 @@ void boxcar_worker_stats_read(boxcar_worker *worker, boxcar_worker_stats *ret_st
     stats.detachments = atomic_load(&worker->count.detachments);
     stats.handlers_abandoned = atomic_load(&worker->count.handlers_abandoned);
     stats.held_up = atomic_load(&worker->count.held_up);
-    size = ret_stats->struct_size < sizeof(stats) ? ret_stats->struct_size : sizeof(stats);
-    memcpy(ret_stats, &stats, size);
-    ret_stats->struct_size = size;
+    answers_write(ret_stats, &stats, 1, sizeof(stats));
 }
 
 bool boxcar_worker_handler_stats_read(boxcar_worker *worker, size_t i, boxcar_handler_stats *ret_stats) {

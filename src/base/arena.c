@@ -20,74 +20,50 @@ struct arena_resource {
     void (*release)(void *resource);
 };
 
-static bool round_up(size_t size, size_t *ret_size) {
+static size_t round_up(size_t size) {
     size_t unit = alignof(max_align_t);
 
-    if (size > SIZE_MAX / 2)
-        return false;
-    *ret_size = size == 0 ? unit : (size + unit - 1) / unit * unit;
-    return true;
-}
-
-static struct arena_block *block_new(size_t size) {
-    struct arena_block *block = calloc(1, sizeof(*block) + size);
-
-    if (block)
-        block->size = size;
-    return block;
+    return size == 0 ? unit : (size + unit - 1) / unit * unit;
 }
 
 static size_t next_block_size(const struct arena *arena) {
-    if (!arena->blocks)
+    size_t doubled = arena->blocks ? arena->blocks->size * 2 : 0;
+
+    if (doubled < FIRST_BLOCK_SIZE)
         return FIRST_BLOCK_SIZE;
-    if (arena->blocks->size >= LARGEST_BLOCK_SIZE / 2)
-        return LARGEST_BLOCK_SIZE;
-    return arena->blocks->size < FIRST_BLOCK_SIZE ? FIRST_BLOCK_SIZE : arena->blocks->size * 2;
+    return doubled < LARGEST_BLOCK_SIZE ? doubled : LARGEST_BLOCK_SIZE;
 }
 
-/* A big piece gets a block of its own behind the newest one, whose room stays usable. */
-static void *alloc_alone(struct arena *arena, size_t size) {
-    struct arena_block *block = block_new(size);
+static struct arena_block *add_block(struct arena_block **before, size_t size) {
+    struct arena_block *block = calloc(1, sizeof(*block) + size);
 
     if (!block)
         return NULL;
-    if (!arena->blocks) {
-        arena->blocks = block;
-        arena->used = size;
-        return block->data;
-    }
-    block->next = arena->blocks->next;
-    arena->blocks->next = block;
-    return block->data;
-}
-
-static bool add_block(struct arena *arena, size_t size) {
-    struct arena_block *block = block_new(size);
-
-    if (!block)
-        return false;
-    block->next = arena->blocks;
-    arena->blocks = block;
-    arena->used = 0;
-    return true;
+    block->size = size;
+    block->next = *before;
+    *before = block;
+    return block;
 }
 
 void *arena_alloc(struct arena *arena, size_t size) {
-    size_t rounded;
-    void *memory;
-
-    if (!round_up(size, &rounded))
+    if (size > SIZE_MAX / 2)
         return NULL;
-    if (!arena->blocks || arena->blocks->size - arena->used < rounded) {
+    size = round_up(size);
+    if (!arena->blocks || arena->blocks->size - arena->used < size) {
         size_t block_size = next_block_size(arena);
-        if (rounded > block_size / 4)
-            return alloc_alone(arena, rounded);
-        if (!add_block(arena, block_size))
+        bool is_big = size > block_size / 4;
+
+        /* A big piece gets a block of its own behind the newest one, whose room stays usable. */
+        if (is_big && arena->blocks) {
+            struct arena_block *block = add_block(&arena->blocks->next, size);
+            return block ? block->data : NULL;
+        }
+        if (!add_block(&arena->blocks, is_big ? size : block_size))
             return NULL;
+        arena->used = 0;
     }
-    memory = arena->blocks->data + arena->used;
-    arena->used += rounded;
-    return memory;
+    arena->used += size;
+    return arena->blocks->data + arena->used - size;
 }
 
 void *arena_alloc_array(struct arena *arena, size_t count, size_t size) {
@@ -96,18 +72,13 @@ void *arena_alloc_array(struct arena *arena, size_t count, size_t size) {
     return arena_alloc(arena, count * size);
 }
 
-/* As many as fit into this many bytes, and a few of large ones. */
-static size_t first_capacity(size_t size) {
-    return size < FIRST_ARRAY_SIZE / 8 ? FIRST_ARRAY_SIZE / size : 8;
-}
-
 void *arena_make_room(struct arena *arena, void *array, size_t count, size_t *capacity, size_t size) {
-    size_t more = *capacity == 0 ? first_capacity(size) : *capacity * 2;
-    void *larger;
-
     if (count < *capacity)
         return array;
-    larger = arena_alloc_array(arena, more, size);
+    /* At first as many as fit into this many bytes, and a few of large ones. */
+    size_t first = size < FIRST_ARRAY_SIZE / 8 ? FIRST_ARRAY_SIZE / size : 8;
+    size_t more = *capacity == 0 ? first : *capacity * 2;
+    void *larger = arena_alloc_array(arena, more, size);
     if (!larger)
         return NULL;
     if (count > 0)
@@ -121,13 +92,11 @@ char *arena_alloc_text(struct arena *arena, size_t len) {
 }
 
 bool arena_copy_str(struct arena *arena, boxcar_str text, boxcar_str *ret_copy) {
-    char *copy;
-
     if (!text.data) {
         *ret_copy = BOXCAR_NO_STR;
         return true;
     }
-    copy = arena_alloc_text(arena, text.len);
+    char *copy = arena_alloc_text(arena, text.len);
     if (!copy)
         return false;
     memcpy(copy, text.data, text.len);
@@ -146,13 +115,12 @@ bool arena_attach(struct arena *arena, void *resource, void (*release)(void *res
 }
 
 static void adopt_blocks(struct arena *into, struct arena *from) {
-    struct arena_block *oldest = from->blocks;
-
     if (!into->blocks) {
         into->blocks = from->blocks;
         into->used = from->used;
         return;
     }
+    struct arena_block *oldest = from->blocks;
     while (oldest->next)
         oldest = oldest->next;
     oldest->next = into->blocks->next;
@@ -179,14 +147,11 @@ void arena_adopt(struct arena *into, struct arena *from) {
 }
 
 void arena_release(struct arena *arena) {
-    struct arena_block *block = arena->blocks;
-
     for (struct arena_resource *entry = arena->resources; entry; entry = entry->next)
         entry->release(entry->resource);
-    while (block) {
-        struct arena_block *next = block->next;
+    for (struct arena_block *block = arena->blocks, *next; block; block = next) {
+        next = block->next;
         free(block);
-        block = next;
     }
     *arena = ARENA_INIT;
 }

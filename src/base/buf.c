@@ -17,20 +17,13 @@ static size_t grown_capacity(const struct buf *buf, size_t needed) {
 }
 
 bool buf_reserve(struct buf *buf, size_t extra) {
-    size_t needed, capacity;
-    char *data;
+    bool is_possible = !buf->failed && extra < SIZE_MAX - buf->len;
+    size_t needed = buf->len + extra + 1;
 
-    if (buf->failed)
-        return false;
-    if (extra >= SIZE_MAX - buf->len) {
-        buf->failed = true;
-        return false;
-    }
-    needed = buf->len + extra + 1;
-    if (needed <= buf->capacity)
+    if (is_possible && needed <= buf->capacity)
         return true;
-    capacity = grown_capacity(buf, needed);
-    data = realloc(buf->data, capacity);
+    size_t capacity = grown_capacity(buf, needed);
+    char *data = is_possible ? realloc(buf->data, capacity) : NULL;
     if (!data) {
         buf->failed = true;
         return false;
@@ -57,10 +50,9 @@ void buf_append_char(struct buf *buf, char c) { buf_append(buf, &c, 1); }
 
 void buf_append_format(struct buf *buf, const char *format, ...) {
     va_list args;
-    int len;
 
     va_start(args, format);
-    len = vsnprintf(NULL, 0, format, args);
+    int len = vsnprintf(NULL, 0, format, args);
     va_end(args);
     if (len < 0)
         buf->failed = true;

@@ -20,11 +20,12 @@ void error_tidy(char *text) {
     }
 }
 
-static boxcar_status fill(boxcar_error *err, boxcar_status status, const char *argument, const char *format,
-                          va_list args) {
+static void fill(boxcar_error *err, boxcar_status status, const char *argument, const char *format,
+                 va_list args) {
+    if (!err)
+        return;
     boxcar_error filled = {.status = status, .retryable = status == BOXCAR_E_UNAVAILABLE};
     int len = vsnprintf(filled.message, sizeof(filled.message), format, args);
-
     if (len >= (int)sizeof(filled.message)) {
         boxcar_str whole = {filled.message, sizeof(filled.message) - 1};
         filled.message[utf8_cut_partial(whole).len] = '\0';
@@ -32,14 +33,11 @@ static boxcar_status fill(boxcar_error *err, boxcar_status status, const char *a
     error_tidy(filled.message);
     snprintf(filled.argument, sizeof(filled.argument), "%s", argument);
     *err = filled; /* last: the arguments may point into *err */
-    return status;
 }
 
 boxcar_status error_set(boxcar_error *err, boxcar_status status, const char *format, ...) {
     va_list args;
 
-    if (!err)
-        return status;
     va_start(args, format);
     fill(err, status, "", format, args);
     va_end(args);
@@ -49,8 +47,6 @@ boxcar_status error_set(boxcar_error *err, boxcar_status status, const char *for
 boxcar_status error_invalid(boxcar_error *err, const char *argument, const char *format, ...) {
     va_list args;
 
-    if (!err)
-        return BOXCAR_E_INVALID;
     va_start(args, format);
     fill(err, BOXCAR_E_INVALID, argument, format, args);
     va_end(args);
@@ -58,16 +54,23 @@ boxcar_status error_invalid(boxcar_error *err, const char *argument, const char 
 }
 
 boxcar_status error_locate(boxcar_status status, const char *where, boxcar_error *err) {
-    char name[sizeof(err->argument)];
-    size_t len = strlen(where);
+    size_t len = strlen(where), max = sizeof(err->argument) - 1;
 
-    if (status == BOXCAR_OK || !err || err->argument[0] == '\0' || len >= sizeof(err->argument))
+    if (status == BOXCAR_OK || !err || err->argument[0] == '\0' || len > max)
         return status;
-    memcpy(name, err->argument, sizeof(name));
+    memmove(err->argument + len, err->argument, max - len);
     memcpy(err->argument, where, len);
-    memcpy(err->argument + len, name, sizeof(err->argument) - len);
-    err->argument[sizeof(err->argument) - 1] = '\0';
+    err->argument[max] = '\0';
     return status;
+}
+
+boxcar_status error_locate_item(boxcar_status status, const char *list, size_t i, boxcar_error *err) {
+    char where[40];
+
+    if (status == BOXCAR_OK)
+        return BOXCAR_OK;
+    snprintf(where, sizeof(where), "%s[%zu].", list, i);
+    return error_locate(status, where, err);
 }
 
 boxcar_status error_no_memory(boxcar_error *err) {

@@ -23,6 +23,8 @@ boxcar_status error_invalid(boxcar_error *err, const char *argument, const char 
 /* Puts `where` ("messages[3].") in front of the argument that a failed check has named; with
  * BOXCAR_OK it does nothing. Returns `status`. */
 boxcar_status error_locate(boxcar_status status, const char *where, boxcar_error *err);
+/* The same for item `i` of a list. */
+boxcar_status error_locate_item(boxcar_status status, const char *list, size_t i, boxcar_error *err);
 boxcar_status error_no_memory(boxcar_error *err);
 /* Makes one line of UTF-8 of a text that came from anywhere, in place. */
 void error_tidy(char *text);

@@ -58,7 +58,6 @@ const void *list_pointers(struct arena *arena, const void *items, size_t count, 
 boxcar_status list_give(void *list, size_t item_size, size_t public_size, void *ret_list, boxcar_error *err) {
     struct private_list *from = list;
     struct given *given = calloc(1, offsetof(struct given, list) + public_size);
-    void *public;
 
     if (given)
         given->list.items = list_pointers(&from->arena, from->items, from->count, item_size);
@@ -70,17 +69,15 @@ boxcar_status list_give(void *list, size_t item_size, size_t public_size, void *
     given->list.count = from->count;
     given->arena = from->arena;
     free(from);
-    public = &given->list;
+    void *public = &given->list;
     memcpy(ret_list, &public, sizeof(public));
     return BOXCAR_OK;
 }
 
-void list_take_back(const void *list) {
-    struct given *given;
-
+void boxcar_list_free(const void *list) {
     if (!list)
         return;
-    given = (struct given *)((char *)(uintptr_t)list - offsetof(struct given, list));
+    struct given *given = (struct given *)((char *)(uintptr_t)list - offsetof(struct given, list));
     arena_release(&given->arena);
     free(given);
 }

@@ -23,8 +23,8 @@ void list_free(void *list);
 /* Pointers to the items of an array, in the arena. NULL = out of memory. */
 const void *list_pointers(struct arena *arena, const void *items, size_t count, size_t item_size);
 
-/* Turns a private list into the public one of the same items. Takes the private one over, also on failure.
- * Use LIST_GIVE, which checks that both have items of the same type. */
+/* Turns a private list into the public one of the same items, for boxcar_list_free(). Takes the private one
+ * over, also on failure. Use LIST_GIVE, which checks that both have items of the same type. */
 boxcar_status list_give(void *list, size_t item_size, size_t public_size, void *ret_list, boxcar_error *err);
 #define LIST_GIVE(list, ret_list, err)                                                                       \
     (__extension__({                                                                                         \
@@ -33,8 +33,5 @@ boxcar_status list_give(void *list, size_t item_size, size_t public_size, void *
                        "both lists have items of the same type");                                            \
         list_give((list), sizeof(*(list)->items), sizeof(**(ret_list)), (ret_list), (err));                  \
     }))
-
-/* Frees a public list that list_give() made; NULL is fine. */
-void list_take_back(const void *list);
 
 #endif

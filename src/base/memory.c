@@ -3,15 +3,11 @@
 #include <string.h>
 
 char *memory_copy_text(boxcar_str text) {
-    char *copy;
-
-    if (!text.data || text.len == SIZE_MAX)
-        return NULL;
-    copy = malloc(text.len + 1);
-    if (!copy)
-        return NULL;
-    memcpy(copy, text.data, text.len);
-    copy[text.len] = '\0';
+    char *copy = text.data && text.len < SIZE_MAX ? malloc(text.len + 1) : NULL;
+    if (copy) {
+        memcpy(copy, text.data, text.len);
+        copy[text.len] = '\0';
+    }
     return copy;
 }
 

@@ -3,6 +3,7 @@
 #define BOXCAR_BASE_MEMORY_H
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "arena.h"
 #include "buf.h"

@@ -28,13 +28,9 @@ static boxcar_status check_size(size_t size, size_t known_size, const char *argu
 
 boxcar_status options_read(void *options, size_t known_size, const void *given, const char *argument,
                            boxcar_error *err) {
-    boxcar_status status;
-
     if (!given)
         return error_invalid(err, argument, "%s is missing: start from its _INIT value", argument);
-    status = check_size(size_of(given), known_size, argument, err);
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(check_size(size_of(given), known_size, argument, err));
     memcpy(options, given, size_of(given));
     memcpy(options, &known_size, sizeof(known_size));
     return BOXCAR_OK;
@@ -72,15 +68,12 @@ static boxcar_status copy_older(struct arena *arena, const void *defaults, size_
 
 boxcar_status options_read_array(struct arena *arena, const void *defaults, size_t known_size,
                                  const void **items, size_t count, const char *argument, boxcar_error *err) {
-    boxcar_status status;
-
     if (!*items || count == 0)
         return BOXCAR_OK;
-    status = check_size(size_of(*items), known_size, argument, err);
-    if (status == BOXCAR_OK)
-        status = check_sizes(*items, size_of(*items), count, argument, err);
-    if (status != BOXCAR_OK || size_of(*items) == known_size)
-        return status;
+    TRY(check_size(size_of(*items), known_size, argument, err));
+    TRY(check_sizes(*items, size_of(*items), count, argument, err));
+    if (size_of(*items) == known_size)
+        return BOXCAR_OK;
     return copy_older(arena, defaults, known_size, items, count, err);
 }
 
@@ -100,7 +93,6 @@ void answers_write(void *ret_answers, const void *answers, size_t count, size_t 
 
     for (size_t i = 0; ret_answers && i < count; i++) {
         char *into = (char *)ret_answers + i * size;
-
         memset(into, 0, size);
         memcpy(into, (const char *)answers + i * known_size, told);
         memcpy(into, &size, sizeof(size));

@@ -6,18 +6,10 @@ static bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; 
 
 /* The second byte decides about overlong forms, surrogates and the end of Unicode. */
 static bool second_byte_fits(unsigned char first, unsigned char second) {
-    switch (first) {
-    case 0xE0:
-        return second >= 0xA0 && second <= 0xBF;
-    case 0xED:
-        return second >= 0x80 && second <= 0x9F;
-    case 0xF0:
-        return second >= 0x90 && second <= 0xBF;
-    case 0xF4:
-        return second >= 0x80 && second <= 0x8F;
-    default:
-        return is_continuation(second);
-    }
+    unsigned char min = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+    unsigned char max = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+
+    return second >= min && second <= max;
 }
 
 static size_t size_by_first(unsigned char first) {
@@ -57,17 +49,12 @@ static size_t skip_ascii(const char *data, size_t len) {
 }
 
 bool utf8_is_valid(boxcar_str text) {
-    size_t i = 0;
-
-    while (i < text.len) {
-        size_t size;
-        i += skip_ascii(text.data + i, text.len - i);
-        if (i == text.len)
-            return true;
-        size = utf8_char_size(text.data + i, text.len - i);
+    for (size_t i = skip_ascii(text.data, text.len); i < text.len;) {
+        size_t size = utf8_char_size(text.data + i, text.len - i);
         if (size == 0)
             return false;
         i += size;
+        i += skip_ascii(text.data + i, text.len - i);
     }
     return true;
 }
@@ -91,11 +78,8 @@ boxcar_str utf8_cut(boxcar_str text, size_t max_bytes) {
 boxcar_str utf8_cut_partial(boxcar_str text) {
     for (size_t back = 1; back <= 3 && back <= text.len; back++) {
         unsigned char byte = (unsigned char)text.data[text.len - back];
-        if (is_continuation(byte))
-            continue;
-        if (size_by_first(byte) > back)
-            text.len -= back;
-        break;
+        if (!is_continuation(byte))
+            return (boxcar_str){text.data, size_by_first(byte) > back ? text.len - back : text.len};
     }
     return text;
 }

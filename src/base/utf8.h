@@ -29,5 +29,6 @@ int str_compare(boxcar_str a, boxcar_str b);
 uint32_t str_hash(boxcar_str text, uint32_t seed);
 static inline bool str_is_absent(boxcar_str text) { return text.data == NULL; }
 static inline bool str_is_empty(boxcar_str text) { return text.len == 0; }
+static inline boxcar_str str_unless_empty(boxcar_str text) { return text.len > 0 ? text : BOXCAR_NO_STR; }
 
 #endif

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "digest.h"
+#include "error.h"
 
 #define V7_RANDOM_SIZE 10
 #define SERIES_BITS 26 /* of the number that orders a series */
@@ -94,6 +95,12 @@ bool uuid_new_v7(uint8_t (*ret_uuids)[16], size_t count) {
     return true;
 }
 
+boxcar_status uuid_ensure(boxcar_uuid *uuid, const char *what, boxcar_error *err) {
+    if (!uuid_is_nil(uuid->bytes) || uuid_new_v7(&uuid->bytes, 1))
+        return BOXCAR_OK;
+    return error_set(err, BOXCAR_E_UNAVAILABLE, "the system gives no randomness for %s", what);
+}
+
 void uuid_derive(const char *name_space, boxcar_str text, uint8_t ret_uuid[16]) {
     uint8_t digest[DIGEST_SIZE];
 
@@ -120,26 +127,24 @@ static int hex_value(char c) {
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-bool uuid_parse(boxcar_str text, uint8_t ret_uuid[16]) {
-    uint8_t uuid[16];
+bool boxcar_uuid_parse(boxcar_str text, boxcar_uuid *ret_uuid) {
+    boxcar_uuid uuid;
     size_t n = 0;
 
     if (!text.data || text.len != BOXCAR_UUID_TEXT_SIZE - 1)
         return false;
     for (size_t i = 0; i < text.len;) {
-        int high, low;
         if (is_dash_position(i)) {
             if (text.data[i++] != '-')
                 return false;
             continue;
         }
-        high = hex_value(text.data[i++]);
-        low = hex_value(text.data[i++]);
+        int high = hex_value(text.data[i++]), low = hex_value(text.data[i++]);
         if (high < 0 || low < 0)
             return false;
-        uuid[n++] = (uint8_t)(high << 4 | low);
+        uuid.bytes[n++] = (uint8_t)(high << 4 | low);
     }
-    memcpy(ret_uuid, uuid, sizeof(uuid));
+    *ret_uuid = uuid;
     return true;
 }
 
@@ -160,17 +165,13 @@ void uuid_format(const uint8_t uuid[16], char ret_text[BOXCAR_UUID_TEXT_SIZE]) {
 
 /* Without randomness an id stays nil, which every call that takes one refuses. */
 boxcar_uuid boxcar_uuid_new(void) {
-    uint8_t bytes[1][16] = {{0}};
     boxcar_uuid uuid = {{0}};
 
-    if (uuid_new_v7(bytes, 1))
-        memcpy(uuid.bytes, bytes[0], sizeof(uuid.bytes));
+    (void)uuid_new_v7(&uuid.bytes, 1);
     return uuid;
 }
 
 bool boxcar_uuid_is_none(boxcar_uuid uuid) { return uuid_is_nil(uuid.bytes); }
-
-bool boxcar_uuid_parse(boxcar_str text, boxcar_uuid *ret_uuid) { return uuid_parse(text, ret_uuid->bytes); }
 
 void boxcar_uuid_format(boxcar_uuid uuid, char ret_text[BOXCAR_UUID_TEXT_SIZE]) {
     uuid_format(uuid.bytes, ret_text);

@@ -2,6 +2,7 @@
 #ifndef BOXCAR_BASE_UUID_H
 #define BOXCAR_BASE_UUID_H
 
+#include "boxcar/error.h"
 #include "boxcar/types.h"
 
 /* RFC 9562 version 7 from a Unix time in milliseconds and 10 random bytes. */
@@ -16,12 +17,13 @@ struct uuid_series {
     bool begun;
 };
 bool uuid_series_next(struct uuid_series *series, uint8_t (*ret_uuids)[16], size_t count);
+/* Makes one unless it is there. BOXCAR_E_UNAVAILABLE: no randomness for `what`. */
+boxcar_status uuid_ensure(boxcar_uuid *uuid, const char *what, boxcar_error *err);
 /* Version 8: the first 16 bytes of SHA-256 of a namespace text followed by `text`, with
  * version and variant bits set. The SQL function _derive_id computes the same. Gives nil when
  * the digest cannot be computed (out of memory). */
 void uuid_derive(const char *name_space, boxcar_str text, uint8_t ret_uuid[16]);
 bool uuid_is_nil(const uint8_t uuid[16]);
-bool uuid_parse(boxcar_str text, uint8_t ret_uuid[16]);
 void uuid_format(const uint8_t uuid[16], char ret_text[BOXCAR_UUID_TEXT_SIZE]);
 
 /* The name spaces of ids derived from a caller's key: from the key alone, and from that id and a topic. */

@@ -25,11 +25,10 @@ static double power(double factor, int exponent) {
 static int64_t without_jitter(const boxcar_backoff_curve *curve, int attempts) {
     int64_t cap = curve->cap_ms > 0 ? curve->cap_ms : 0;
     double factor = curve->factor > 1.0 ? curve->factor : 1.0;
-    double delay;
 
     if (curve->base_ms <= 0)
         return 0;
-    delay = (double)curve->base_ms * power(factor, attempts);
+    double delay = (double)curve->base_ms * power(factor, attempts);
     return delay < (double)cap ? (int64_t)delay : cap;
 }
 
@@ -39,14 +38,6 @@ int64_t backoff_curve_delay_ms(const boxcar_backoff_curve *curve, int attempts, 
     double less = (double)delay * share;
 
     return less < (double)delay ? delay - (int64_t)less : 0;
-}
-
-static boxcar_backoff_policy complete(const boxcar_backoff_policy *policy) {
-    boxcar_backoff_policy whole = BOXCAR_BACKOFF_POLICY_INIT;
-
-    if (policy)
-        options_read(&whole, sizeof(whole), policy, "policy", NULL);
-    return whole;
 }
 
 static const boxcar_backoff_curve *choose_curve(const boxcar_backoff_policy *policy, boxcar_str topic) {
@@ -59,10 +50,12 @@ static const boxcar_backoff_curve *choose_curve(const boxcar_backoff_policy *pol
 
 int64_t boxcar_backoff_delay_ms(const boxcar_backoff_policy *policy, const boxcar_message *message,
                                 double chance) {
-    boxcar_backoff_policy whole = complete(policy);
+    boxcar_backoff_policy whole = BOXCAR_BACKOFF_POLICY_INIT;
     int attempts = message->retry_count < INT32_MAX ? message->retry_count + 1 : INT32_MAX;
     int64_t delay;
 
+    if (policy)
+        options_read(&whole, sizeof(whole), policy, "policy", NULL);
     if (whole.decide)
         delay = whole.decide(whole.decide_context, message, attempts);
     else

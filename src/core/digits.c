@@ -25,18 +25,30 @@ bool digits_take(boxcar_str *text, int64_t *ret_number) {
 }
 
 bool digits_take_exactly(boxcar_str *text, size_t count, int64_t *ret_number) {
-    int64_t number = 0;
+    boxcar_str front = {text->data, count};
+    int64_t number;
 
-    if (text->len < count)
+    if (text->len < count || !digits_take(&front, &number) || front.len > 0)
         return false;
-    for (size_t i = 0; i < count; i++) {
-        if (!is_digit(text->data[i]))
-            return false;
-        number = number * 10 + (text->data[i] - '0');
-    }
     *text = skip(*text, count);
     *ret_number = number;
     return true;
+}
+
+bool digits_take_millionths(boxcar_str *text, size_t max, int64_t *ret_millionths) {
+    int64_t millionths = 0, digit;
+    size_t count = 0;
+
+    *ret_millionths = 0;
+    if (text->len == 0 || text->data[0] != '.')
+        return true;
+    *text = skip(*text, 1);
+    for (; count < max && digits_take_exactly(text, 1, &digit); count++)
+        millionths = count < 6 ? millionths * 10 + digit : millionths;
+    for (size_t i = count; i < 6; i++)
+        millionths *= 10;
+    *ret_millionths = millionths;
+    return count > 0;
 }
 
 /* Largest first. */

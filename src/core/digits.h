@@ -10,6 +10,8 @@
 bool digits_take(boxcar_str *text, int64_t *ret_number);
 /* As digits_take(), with exactly `count` digits (at most 18); more may follow. */
 bool digits_take_exactly(boxcar_str *text, size_t count, int64_t *ret_number);
+/* Takes a decimal point and 1 to `max` digits; those behind the sixth do not count. No point: 0. */
+bool digits_take_millionths(boxcar_str *text, size_t max, int64_t *ret_millionths);
 
 struct duration_unit {
     const char *name;

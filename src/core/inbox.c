@@ -16,12 +16,11 @@
 boxcar_message_id boxcar_inbox_message_id(boxcar_inbox_key key) {
     char text[PREFIX_MAX + BYTES_MAX * (BOXCAR_SOURCE_MAX + BOXCAR_EXTERNAL_ID_MAX)];
     boxcar_message_id id = {0};
-    size_t len;
 
     if (str_is_empty(key.source) || key.source.len > BYTES_MAX * BOXCAR_SOURCE_MAX ||
         str_is_empty(key.external_id) || key.external_id.len > BYTES_MAX * BOXCAR_EXTERNAL_ID_MAX)
         return id;
-    len = (size_t)snprintf(text, PREFIX_MAX, "%zu:", utf8_length(key.source));
+    size_t len = (size_t)snprintf(text, PREFIX_MAX, "%zu:", utf8_length(key.source));
     memcpy(text + len, key.source.data, key.source.len);
     len += key.source.len;
     memcpy(text + len, key.external_id.data, key.external_id.len);

@@ -7,9 +7,8 @@ int boxcar_stream_partition(boxcar_str stream, int partition_count) {
     uint8_t digest[DIGEST_SIZE];
     uint64_t number = 0;
 
-    if (partition_count < 1 || partition_count > BOXCAR_PARTITION_COUNT_MAX)
-        return PARTITION_NONE;
-    if (!digest_sha256("", stream, digest))
+    if (partition_count < 1 || partition_count > BOXCAR_PARTITION_COUNT_MAX ||
+        !digest_sha256("", stream, digest))
         return PARTITION_NONE;
     for (int i = 0; i < 8; i++)
         number = number << 8 | digest[i];
@@ -26,10 +25,8 @@ struct partition_range partition_range_of(int64_t rank, int64_t workers, int par
 
 /* The last rank whose partitions begin at or before this one would have it. */
 bool partition_is_free(int partition, int64_t workers, int partition_count, int cap) {
-    int64_t rank;
-
     if (partition < 0 || partition >= partition_count || workers < 1)
         return true;
-    rank = (((int64_t)partition + 1) * workers - 1) / partition_count;
+    int64_t rank = (((int64_t)partition + 1) * workers - 1) / partition_count;
     return !partition_is_in(partition_range_of(rank, workers, partition_count, cap), partition);
 }

@@ -59,64 +59,40 @@ const struct setting *setting_find(boxcar_str name) {
     return NULL;
 }
 
-static bool parse_count(boxcar_str text, double *ret_number) {
-    int64_t number;
-
-    if (!digits_take(&text, &number) || text.len > 0)
-        return false;
-    *ret_number = (double)number;
-    return true;
-}
-
-static bool parse_duration(boxcar_str text, double *ret_number) {
-    int64_t ms;
-
-    if (!boxcar_duration_parse(text, &ms))
-        return false;
-    *ret_number = (double)ms;
-    return true;
-}
-
 /* By hand: strtod() reads what the program's locale says. */
 static bool parse_decimal(boxcar_str text, double *ret_number) {
-    int64_t whole, fraction = 0, digit;
-    size_t count = 0;
+    int64_t whole, fraction;
 
-    if (!digits_take(&text, &whole) || whole > INT64_MAX / DECIMALS_FACTOR / 2)
+    if (!digits_take(&text, &whole) || whole > INT64_MAX / DECIMALS_FACTOR / 2 ||
+        !digits_take_millionths(&text, DECIMALS, &fraction) || text.len > 0)
         return false;
-    if (text.len > 0) {
-        if (text.data[0] != '.')
-            return false;
-        text = (boxcar_str){text.data + 1, text.len - 1};
-        for (; count < DECIMALS && digits_take_exactly(&text, 1, &digit); count++)
-            fraction = fraction * 10 + digit;
-        if (count == 0 || text.len > 0)
-            return false;
-    }
-    for (; count < DECIMALS; count++)
-        fraction *= 10;
     *ret_number = (double)(whole * DECIMALS_FACTOR + fraction) / (double)DECIMALS_FACTOR;
     return true;
 }
 
 static bool parse_by_kind(enum setting_kind kind, boxcar_str text, double *ret_number) {
     boxcar_stream_policy policy;
+    int64_t whole = 0;
+    bool good = false;
 
     switch (kind) {
     case SETTING_COUNT:
-        return parse_count(text, ret_number);
+        good = digits_take(&text, &whole) && text.len == 0;
+        break;
     case SETTING_DURATION:
-        return parse_duration(text, ret_number);
+        good = boxcar_duration_parse(text, &whole);
+        break;
     case SETTING_NUMBER:
         return parse_decimal(text, ret_number);
     case SETTING_TOPIC:
-        *ret_number = 0;
-        return limits_check_topic(text, "value", NULL) == BOXCAR_OK && text.data[text.len - 1] != '*';
+        good = limits_check_topic(text, "value", NULL) == BOXCAR_OK && text.data[text.len - 1] != '*';
+        break;
     case SETTING_POLICY:
-        *ret_number = 0;
-        return stream_policy_parse(text, &policy);
+        good = stream_policy_parse(text, &policy);
+        break;
     }
-    return false;
+    *ret_number = (double)whole;
+    return good;
 }
 
 static boxcar_status refuse(const struct setting *setting, boxcar_error *err) {
@@ -154,10 +130,7 @@ static int64_t to_whole(double number) { return (int64_t)(number + 0.5); }
 static void format_duration(int64_t ms, char ret_text[32]) {
     const struct duration_unit *unit = duration_unit_of(ms);
 
-    if (ms == 0)
-        snprintf(ret_text, 32, "0");
-    else
-        snprintf(ret_text, 32, "%" PRId64 "%s", ms / unit->ms, unit->name);
+    snprintf(ret_text, 32, "%" PRId64 "%s", ms / unit->ms, ms == 0 ? "" : unit->name);
 }
 
 static void format_decimal(double number, char ret_text[32]) {
@@ -172,15 +145,10 @@ static void format_decimal(double number, char ret_text[32]) {
     ret_text[len] = '\0';
 }
 
-/* A value that was written into the table by hand may be anything. */
-static double within_range(const struct setting *setting, double number) {
-    if (!(number > setting->min))
-        return setting->min;
-    return number < setting->max ? number : setting->max;
-}
-
 void setting_format(const struct setting *setting, double number, char ret_text[32]) {
-    number = within_range(setting, number);
+    /* A value that was written into the table by hand may be anything. */
+    number = number > setting->min ? number : setting->min;
+    number = number < setting->max ? number : setting->max;
     if (setting->kind == SETTING_DURATION)
         format_duration(to_whole(number), ret_text);
     else if (setting->kind == SETTING_NUMBER)

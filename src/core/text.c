@@ -86,9 +86,8 @@ static bool take_date(boxcar_str *text, int64_t *ret_days) {
         !digits_take_exactly(text, 2, &date.month) || !take_char(text, "-") ||
         !digits_take_exactly(text, 2, &date.day))
         return false;
-    if (date.year < 1 || date.month < 1 || date.month > 12)
-        return false;
-    if (date.day < 1 || date.day > days_in_month(date.year, date.month))
+    if (date.year < 1 || date.month < 1 || date.month > 12 || date.day < 1 ||
+        date.day > days_in_month(date.year, date.month))
         return false;
     *ret_days = days_of_date(date);
     return true;
@@ -115,24 +114,6 @@ static bool take_time_of_day(boxcar_str *text, int64_t *ret_seconds) {
     return true;
 }
 
-/* 1 to 9 digits behind the point; those beyond microseconds are cut off. */
-static bool take_fraction(boxcar_str *text, int64_t *ret_microseconds) {
-    int64_t microseconds = 0, digit;
-    size_t count = 0;
-
-    *ret_microseconds = 0;
-    if (!take_char(text, "."))
-        return true;
-    for (; count < 9 && digits_take_exactly(text, 1, &digit); count++) {
-        if (count < 6)
-            microseconds = microseconds * 10 + digit;
-    }
-    for (size_t i = count; i < 6; i++)
-        microseconds *= 10;
-    *ret_microseconds = microseconds;
-    return count > 0;
-}
-
 static bool take_offset(boxcar_str *text, int64_t *ret_seconds) {
     bool west = text->len > 0 && text->data[0] == '-';
     int64_t seconds;
@@ -152,7 +133,7 @@ bool boxcar_time_parse(boxcar_str text, boxcar_time *ret_time) {
     int64_t days, time_of_day, microseconds, offset, seconds;
 
     if (!take_date(&text, &days) || !take_char(&text, "Tt") || !take_time_of_day(&text, &time_of_day) ||
-        !take_fraction(&text, &microseconds) || !take_offset(&text, &offset) || text.len > 0)
+        !digits_take_millionths(&text, 9, &microseconds) || !take_offset(&text, &offset) || text.len > 0)
         return false;
     seconds = days * SECONDS_PER_DAY + time_of_day - offset;
     if (seconds < days_of_date(first) * SECONDS_PER_DAY || seconds >= days_of_date(beyond) * SECONDS_PER_DAY)
@@ -170,15 +151,13 @@ static int64_t divide(int64_t number, int64_t by, int64_t *ret_rest) {
 }
 
 void boxcar_time_format(boxcar_time time, char ret_text[BOXCAR_TIME_TEXT_SIZE]) {
-    int64_t microseconds, second_of_day, days;
-    struct date date;
-
     if (time == BOXCAR_TIME_NONE) {
         ret_text[0] = '\0';
         return;
     }
-    days = divide(divide(time, MICROSECONDS, &microseconds), SECONDS_PER_DAY, &second_of_day);
-    date = date_of_days(days);
+    int64_t microseconds, second_of_day;
+    int64_t days = divide(divide(time, MICROSECONDS, &microseconds), SECONDS_PER_DAY, &second_of_day);
+    struct date date = date_of_days(days);
     snprintf(ret_text, BOXCAR_TIME_TEXT_SIZE, "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", (int)date.year,
              (uint8_t)date.month, (uint8_t)date.day, (uint8_t)(second_of_day / 3600),
              (uint8_t)(second_of_day / 60 % 60), (uint8_t)(second_of_day % 60), (int)microseconds);
@@ -186,14 +165,11 @@ void boxcar_time_format(boxcar_time time, char ret_text[BOXCAR_TIME_TEXT_SIZE]) 
 
 bool boxcar_duration_parse(boxcar_str text, int64_t *ret_ms) {
     int64_t number;
-    const struct duration_unit *unit;
 
     if (!digits_take(&text, &number))
         return false;
-    if (number == 0 && text.len == 0) {
-        *ret_ms = 0;
-        return true;
-    }
-    unit = duration_unit_find(text);
+    if (number == 0 && text.len == 0) /* 0 needs no unit */
+        text = BOXCAR_STR("ms");
+    const struct duration_unit *unit = duration_unit_find(text);
     return unit && !__builtin_mul_overflow(number, unit->ms, ret_ms);
 }

@@ -1,7 +1,5 @@
 #include "wait.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "base/utf8.h"
 #include "base/uuid.h"
@@ -50,33 +48,23 @@ static boxcar_status refuse(enum field field, const char *problem, boxcar_error 
 static boxcar_status read_text(const json_t *object, enum field field, struct arena *arena,
                                boxcar_str *ret_text, boxcar_error *err) {
     json_t *value = find(object, field);
-    boxcar_str text;
+    boxcar_str text = {json_string_value(value), json_string_length(value)}; /* absent unless it is one */
 
-    if (!value) {
-        *ret_text = BOXCAR_NO_STR;
-        return BOXCAR_OK;
-    }
-    if (!json_is_string(value))
+    if (value && !json_is_string(value))
         return refuse(field, "is not a string", err);
-    text = (boxcar_str){json_string_value(value), json_string_length(value)};
-    if (memchr(text.data, '\0', text.len))
+    if (str_has_nul(text))
         return refuse(field, "contains a NUL", err);
     return arena_copy_str(arena, text, ret_text) ? BOXCAR_OK : error_no_memory(err);
 }
 
 static boxcar_status read_topic(const json_t *object, enum field field, struct arena *arena,
                                 boxcar_str *ret_topic, boxcar_error *err) {
-    boxcar_status status = read_text(object, field, arena, ret_topic, err);
-
-    if (status != BOXCAR_OK)
-        return status;
-    if (field == FAIL_TOPIC && str_is_empty(*ret_topic)) {
+    TRY(read_text(object, field, arena, ret_topic, err));
+    if (field == FAIL_TOPIC && str_is_empty(*ret_topic))
         *ret_topic = BOXCAR_NO_STR;
-        return BOXCAR_OK;
-    }
-    return limits_check_topic(*ret_topic, NAMES[field][0], NULL) == BOXCAR_OK
-               ? BOXCAR_OK
-               : refuse(field, "must have 1 to 255 characters", err);
+    else if (limits_check_topic(*ret_topic, NAMES[field][0], NULL) != BOXCAR_OK)
+        return refuse(field, "must have 1 to 255 characters", err);
+    return BOXCAR_OK;
 }
 
 static boxcar_status read_join_id(const json_t *object, boxcar_join_id *ret_id, boxcar_error *err) {
@@ -101,41 +89,23 @@ static boxcar_status read_flag(const json_t *object, bool *ret_allow_failures, b
     return BOXCAR_OK;
 }
 
-static boxcar_status read_object(const json_t *object, struct arena *arena, struct wait *wait,
-                                 boxcar_error *err) {
-    boxcar_status status = read_join_id(object, &wait->join_id, err);
-
-    if (status == BOXCAR_OK)
-        status = read_flag(object, &wait->allow_failures, err);
-    if (status == BOXCAR_OK)
-        status = read_topic(object, COMPLETE_TOPIC, arena, &wait->on_complete_topic, err);
-    if (status == BOXCAR_OK)
-        status = read_text(object, COMPLETE_PAYLOAD, arena, &wait->on_complete_payload, err);
-    if (status == BOXCAR_OK)
-        status = read_topic(object, FAIL_TOPIC, arena, &wait->on_fail_topic, err);
-    if (status == BOXCAR_OK)
-        status = read_text(object, FAIL_PAYLOAD, arena, &wait->on_fail_payload, err);
-    return status;
-}
-
 static boxcar_str absent_is_empty(boxcar_str text) { return str_is_absent(text) ? BOXCAR_STR("") : text; }
 
 boxcar_status wait_parse(boxcar_str payload, struct arena *arena, struct wait *ret_wait, boxcar_error *err) {
     struct wait wait = *ret_wait;
     bool no_memory;
-    json_t *object = json_read(payload, JSON_ALLOW_NUL, &no_memory);
-    boxcar_status status;
+    json_auto_t *object = json_read(payload, JSON_ALLOW_NUL, &no_memory);
 
     if (no_memory)
         return error_no_memory(err);
-    if (!json_is_object(object)) {
-        json_decref(object);
+    if (!json_is_object(object))
         return error_invalid(err, "payload", "the payload of a wait must be a JSON object");
-    }
-    status = read_object(object, arena, &wait, err);
-    json_decref(object);
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(read_join_id(object, &wait.join_id, err));
+    TRY(read_flag(object, &wait.allow_failures, err));
+    TRY(read_topic(object, COMPLETE_TOPIC, arena, &wait.on_complete_topic, err));
+    TRY(read_text(object, COMPLETE_PAYLOAD, arena, &wait.on_complete_payload, err));
+    TRY(read_topic(object, FAIL_TOPIC, arena, &wait.on_fail_topic, err));
+    TRY(read_text(object, FAIL_PAYLOAD, arena, &wait.on_fail_payload, err));
     wait.on_complete_payload = absent_is_empty(wait.on_complete_payload);
     wait.on_fail_payload = absent_is_empty(wait.on_fail_payload);
     *ret_wait = wait;
@@ -155,19 +125,16 @@ static int append(const char *bytes, size_t len, void *context) {
 
 boxcar_status wait_format(const boxcar_new_wait *wait, struct buf *ret_payload, boxcar_error *err) {
     char join_id[BOXCAR_UUID_TEXT_SIZE];
-    json_t *object = json_object();
-    bool ok;
+    json_auto_t *object = json_object();
 
     boxcar_uuid_format(wait->join_id.uuid, join_id);
-    ok = object && set_text(object, JOIN_ID, boxcar_str_of(join_id)) &&
-         json_object_set_new(object, NAMES[STRICT][0], json_boolean(!wait->allow_failures)) == 0 &&
-         set_text(object, COMPLETE_TOPIC, wait->on_complete_topic) &&
-         set_text(object, COMPLETE_PAYLOAD, absent_is_empty(wait->on_complete_payload)) &&
-         set_text(object, FAIL_TOPIC,
-                  str_is_empty(wait->on_fail_topic) ? BOXCAR_NO_STR : wait->on_fail_topic) &&
-         set_text(object, FAIL_PAYLOAD, wait->on_fail_payload) &&
-         json_dump_callback(object, append, ret_payload, JSON_COMPACT) == 0 && !ret_payload->failed;
-    json_decref(object);
+    bool ok = object && set_text(object, JOIN_ID, boxcar_str_of(join_id)) &&
+              json_object_set_new(object, NAMES[STRICT][0], json_boolean(!wait->allow_failures)) == 0 &&
+              set_text(object, COMPLETE_TOPIC, wait->on_complete_topic) &&
+              set_text(object, COMPLETE_PAYLOAD, absent_is_empty(wait->on_complete_payload)) &&
+              set_text(object, FAIL_TOPIC, str_unless_empty(wait->on_fail_topic)) &&
+              set_text(object, FAIL_PAYLOAD, wait->on_fail_payload) &&
+              json_dump_callback(object, append, ret_payload, JSON_COMPACT) == 0 && !ret_payload->failed;
     return ok ? BOXCAR_OK : error_no_memory(err);
 }
 

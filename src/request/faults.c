@@ -93,7 +93,7 @@ static void check_message(struct search *search, boxcar_box box, const boxcar_ne
     good.payload = BOXCAR_STR("");
     if (box == BOXCAR_INBOX)
         good.source = good.external_id = BOXCAR_STR("t");
-    while (!take(search, where, limits_check_new_message(box, &message, "", &search->err)))
+    while (!take(search, where, limits_check_new_message(box, &message, &search->err)))
         if (!mend(&message, &good, MESSAGE_FIELDS, COUNT_OF(MESSAGE_FIELDS), search->err.argument))
             return;
 }

@@ -3,22 +3,16 @@
 #include "api/check.h"
 #include "base/options.h"
 #include "base/utf8.h"
-#include "core/limits/limits.h"
 #include "store/store.h"
 
 /* Dead letters handled in one transaction: enough to be fast, too few to be in the way. */
 #define CHUNK_SIZE 1000
 
-static boxcar_status read_filter(const boxcar_dead_filter *given, boxcar_dead_filter *ret_filter,
+/* *filter: the defaults. */
+static boxcar_status read_filter(const boxcar_dead_filter *given, boxcar_dead_filter *filter,
                                  boxcar_error *err) {
-    boxcar_dead_filter filter = BOXCAR_DEAD_FILTER_INIT;
-    boxcar_status status = options_read(&filter, sizeof(filter), given, "filter", err);
-
-    if (status == BOXCAR_OK)
-        status = limits_check_dead_filter(&filter, err);
-    if (status == BOXCAR_OK)
-        *ret_filter = filter;
-    return status;
+    TRY(options_read(filter, sizeof(*filter), given, "filter", err));
+    return limits_check_dead_filter(filter, err);
 }
 
 static bool has_condition(const boxcar_dead_filter *filter) {
@@ -26,32 +20,17 @@ static bool has_condition(const boxcar_dead_filter *filter) {
            filter->before != BOXCAR_TIME_NONE || filter->ref_count > 0;
 }
 
-/* Reads a filter for something that changes what it chooses. */
-static boxcar_status read_choice(const boxcar_dead_filter *given, boxcar_dead_filter *ret_filter,
-                                 boxcar_error *err) {
-    boxcar_status status = read_filter(given, ret_filter, err);
-
-    if (status == BOXCAR_OK && !has_condition(ret_filter) && !ret_filter->all)
-        return error_invalid(err, "filter", "filter has no condition: give one, or set `all`");
-    return status;
-}
-
 boxcar_status boxcar_dead_page(boxcar_store *store, const boxcar_dead_filter *filter, int limit,
                                boxcar_work_id after, boxcar_message_list **ret_list, boxcar_error *err) {
-    boxcar_dead_filter checked;
+    boxcar_dead_filter checked = BOXCAR_DEAD_FILTER_INIT;
     struct message_choice choice = {.dead = &checked, .limit = limit, .after = after};
-    struct message_rows *list = NULL;
-    boxcar_status status = check_given(store, "store", err);
+    struct message_rows *rows;
 
-    if (status == BOXCAR_OK)
-        status = check_given(ret_list, "ret_list", err);
-    if (status == BOXCAR_OK)
-        status = read_filter(filter, &checked, err);
-    if (status == BOXCAR_OK)
-        status = limits_check_page(limit, after, err);
-    if (status == BOXCAR_OK)
-        status = store->ops->message_read(store, &choice, &list, err);
-    return status == BOXCAR_OK ? LIST_GIVE(list, ret_list, err) : status;
+    TRY(check_read(store, ret_list, err));
+    TRY(read_filter(filter, &checked, err));
+    TRY(limits_check_page(limit, after, err));
+    TRY(store->ops->message_read(store, &choice, &rows, err));
+    return LIST_GIVE(rows, ret_list, err);
 }
 
 static boxcar_status act_in_chunks(boxcar_store *store, const boxcar_dead_filter *filter,
@@ -62,9 +41,7 @@ static boxcar_status act_in_chunks(boxcar_store *store, const boxcar_dead_filter
     int64_t total = 0;
 
     do {
-        boxcar_status status = store->ops->message_change(store, &choice, action, note, &done, err);
-        if (status != BOXCAR_OK)
-            return status;
+        TRY(store->ops->message_change(store, &choice, action, note, &done, err));
         total += done.count;
         choice.after = done.oldest;
     } while (choice.after.value > 0);
@@ -75,18 +52,15 @@ static boxcar_status act_in_chunks(boxcar_store *store, const boxcar_dead_filter
 static boxcar_status act(boxcar_store *store, const boxcar_dead_filter *filter, enum message_action action,
                          boxcar_str note, int64_t *ret_count, boxcar_error *err) {
     static const char *const events[] = {[MESSAGE_REPLAY] = "replay", [MESSAGE_PURGE] = "purge"};
-    boxcar_dead_filter checked;
+    boxcar_dead_filter checked = BOXCAR_DEAD_FILTER_INIT;
     int64_t count;
-    boxcar_status status = check_given(store, "store", err);
 
-    if (status == BOXCAR_OK)
-        status = read_choice(filter, &checked, err);
-    if (status == BOXCAR_OK)
-        status = limits_check_text(note, "note", SIZE_MAX, err);
-    if (status == BOXCAR_OK)
-        status = act_in_chunks(store, &checked, action, utf8_cut(note, BOXCAR_ERROR_TEXT_MAX), &count, err);
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(check_given(store, "store", err));
+    TRY(read_filter(filter, &checked, err));
+    if (!has_condition(&checked) && !checked.all)
+        return error_invalid(err, "filter", "filter has no condition: give one, or set `all`");
+    TRY(limits_check_text(note, "note", SIZE_MAX, err));
+    TRY(act_in_chunks(store, &checked, action, utf8_cut(note, BOXCAR_ERROR_TEXT_MAX), &count, err));
     store_log(store, BOXCAR_LOG_INFO, events[action], NULL, 0, "%s: %" PRId64 " dead letters", events[action],
               count);
     if (ret_count)
@@ -108,15 +82,10 @@ boxcar_status boxcar_message_cancel(boxcar_store *store, boxcar_box box, boxcar_
                                     boxcar_error *err) {
     struct message_choice choice = {.box = box, .ref = ref};
     struct message_change done;
-    boxcar_status status = check_given(store, "store", err);
 
-    if (status == BOXCAR_OK)
-        status = limits_check_box(box, err);
-    if (status == BOXCAR_OK)
-        status = limits_check_ref(ref, "ref", err);
-    if (status == BOXCAR_OK)
-        status = store->ops->message_change(store, &choice, MESSAGE_CANCEL, BOXCAR_NO_STR, &done, err);
-    if (status == BOXCAR_OK)
-        store_log(store, BOXCAR_LOG_INFO, "cancel", NULL, 0, "cancelled a message");
-    return status;
+    TRY(check_store_and_box(store, box, err));
+    TRY(limits_check_ref(ref, "ref", err));
+    TRY(store->ops->message_change(store, &choice, MESSAGE_CANCEL, BOXCAR_NO_STR, &done, err));
+    store_log(store, BOXCAR_LOG_INFO, "cancel", NULL, 0, "cancelled a message");
+    return BOXCAR_OK;
 }

@@ -12,7 +12,6 @@
 #include "api/check.h"
 #include "base/clock.h"
 #include "base/memory.h"
-#include "core/limits/limits.h"
 #include "request/prepare.h"
 #include "request/request.h"
 
@@ -61,29 +60,19 @@ static size_t count_of(const struct feed *feed, const struct chunk *chunk) {
     return chunk->request.base.messages[feed->box].count;
 }
 
-/* Makes room for the answers if the caller or the log wants them. */
-static bool place_answers(struct feed *feed, struct chunk *chunk, boxcar_enqueued *given) {
-    bool logs = store_logs(feed->store, feed->box == BOXCAR_INBOX ? BOXCAR_LOG_WARN : BOXCAR_LOG_INFO);
-
-    chunk->enqueued = given;
-    if (!given && logs)
-        chunk->enqueued = arena_alloc_array(&feed->arena, count_of(feed, chunk), sizeof(*chunk->enqueued));
-    return chunk->enqueued || !logs;
-}
-
 static boxcar_status add_chunk(struct feed *feed, const boxcar_chunk *given, boxcar_error *err) {
     boxcar_new_message_list messages = {given->messages, given->count};
-    boxcar_status status = limits_read_new_messages(&feed->arena, feed->box, &messages, feed->count, err);
-    struct chunk *chunk = arena_alloc(&feed->arena, sizeof(*chunk));
+    bool logs = store_logs(feed->store, feed->box == BOXCAR_INBOX ? BOXCAR_LOG_WARN : BOXCAR_LOG_INFO);
 
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(limits_read_new_messages(&feed->arena, feed->box, &messages, feed->count, err));
+    struct chunk *chunk = arena_alloc(&feed->arena, sizeof(*chunk));
     if (!chunk)
         return error_no_memory(err);
-    status = prepare_messages(&feed->arena, &chunk->request, feed->box, messages, err);
-    if (status != BOXCAR_OK)
-        return status;
-    if (!place_answers(feed, chunk, given->enqueued))
+    TRY(prepare_messages(&feed->arena, &chunk->request, feed->box, messages, err));
+    chunk->enqueued = given->enqueued; /* if the caller wants answers; else the log may */
+    if (!chunk->enqueued && logs)
+        chunk->enqueued = arena_alloc_array(&feed->arena, given->count, sizeof(*chunk->enqueued));
+    if (!chunk->enqueued && logs)
         return error_no_memory(err);
     *(feed->last ? &feed->last->next : &feed->first) = chunk;
     feed->last = chunk;
@@ -104,20 +93,17 @@ static int64_t patience_ms(const struct feed *feed) {
 static boxcar_status take_chunk(struct feed *feed, bool *ret_is_last, boxcar_error *err) {
     int64_t began_ms = clock_ms();
     boxcar_chunk given = {.count = 0};
-    boxcar_status status = feed->next(feed->context, patience_ms(feed), &given, err);
 
+    TRY(feed->next(feed->context, patience_ms(feed), &given, err));
     feed->waited_ms += feed->is_open ? clock_ms() - began_ms : 0;
-    if (status != BOXCAR_OK)
-        return status;
     if (given.count > 0)
-        status = add_chunk(feed, &given, err);
+        TRY(add_chunk(feed, &given, err));
     else if (!given.is_last && feed->is_open) {
         fall_back(feed, "it was slow");
         feed->was_slow = true;
     }
-    if (status == BOXCAR_OK)
-        *ret_is_last = given.is_last;
-    return status;
+    *ret_is_last = given.is_last;
+    return BOXCAR_OK;
 }
 
 /* ---- storing ---- */
@@ -126,13 +112,10 @@ static boxcar_status take_chunk(struct feed *feed, bool *ret_is_last, boxcar_err
 static boxcar_status store_as(struct feed *feed, struct chunk *from, struct request *request,
                               boxcar_error *err) {
     AUTO_RESULT struct result result = {.arena = ARENA_INIT};
-    boxcar_status status;
     size_t done = 0;
 
     request->logs_messages_later = true;
-    status = request_send(feed->store, request, &result, err);
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(request_send(feed->store, request, &result, err));
     for (struct chunk *chunk = from; chunk && done < request->base.messages[feed->box].count;
          chunk = chunk->next) {
         if (chunk->enqueued)
@@ -147,14 +130,12 @@ static boxcar_status store_as(struct feed *feed, struct chunk *from, struct requ
 static boxcar_status unite(struct feed *feed, const struct chunk *from, struct request *ret_request,
                            boxcar_error *err) {
     struct request_own own = {.fresh_ids = true};
-    boxcar_new_message *messages;
-    struct message_key *keys;
     size_t count = 0, done = 0;
 
     for (const struct chunk *chunk = from; chunk; chunk = chunk->next)
         count += count_of(feed, chunk);
-    messages = arena_alloc_array(&feed->arena, count, sizeof(*messages));
-    keys = arena_alloc_array(&feed->arena, count, sizeof(*keys));
+    boxcar_new_message *messages = arena_alloc_array(&feed->arena, count, sizeof(*messages));
+    struct message_key *keys = arena_alloc_array(&feed->arena, count, sizeof(*keys));
     if (!messages || !keys)
         return error_no_memory(err);
     for (const struct chunk *chunk = from; chunk; chunk = chunk->next) {
@@ -177,17 +158,12 @@ static boxcar_status unite(struct feed *feed, const struct chunk *from, struct r
 /* Everything that is not in the transaction, by one call: without a transaction it is one by itself. */
 static boxcar_status store_rest(struct feed *feed, bool sent_before, boxcar_error *err) {
     struct chunk *from = feed->unsent;
-    struct request request;
-    boxcar_status status = BOXCAR_OK;
 
     if (!from)
         return BOXCAR_OK;
+    struct request request = from->request;
     if (from->next)
-        status = unite(feed, from, &request, err);
-    else
-        request = from->request;
-    if (status != BOXCAR_OK)
-        return status;
+        TRY(unite(feed, from, &request, err));
     request.base.sent_before = sent_before;
     return store_as(feed, from, &request, err);
 }
@@ -225,10 +201,7 @@ static boxcar_status take_all(struct feed *feed, boxcar_error *err) {
     bool is_last = false;
 
     while (!is_last) {
-        boxcar_status status = take_chunk(feed, &is_last, err);
-
-        if (status != BOXCAR_OK)
-            return status;
+        TRY(take_chunk(feed, &is_last, err));
         if (feed->sends_at_once && feed->unsent && (feed->is_open || !is_last))
             send_chunk(feed, feed->unsent);
     }
@@ -251,30 +224,21 @@ static bool commit(struct feed *feed, bool *ret_unknown) {
     return status == BOXCAR_OK;
 }
 
-static void log_enqueued(const struct feed *feed) {
+static boxcar_status run(struct feed *feed, boxcar_error *err) {
+    bool unknown = false;
+
+    TRY(take_all(feed, err));
+    if (feed->was_slow) { /* nothing has to be waited for any more */
+        feed->sends_at_once = true;
+        while (feed->sends_at_once && feed->unsent)
+            send_chunk(feed, feed->unsent);
+    }
+    if (!feed->is_open || !commit(feed, &unknown))
+        TRY(store_rest(feed, unknown, err));
     for (const struct chunk *chunk = feed->first; chunk && chunk->enqueued; chunk = chunk->next)
         request_log_messages(feed->store, feed->box, chunk->request.base.messages[feed->box],
                              chunk->enqueued);
-}
-
-/* Nothing has to be waited for any more. */
-static void send_again(struct feed *feed) {
-    feed->sends_at_once = true;
-    while (feed->sends_at_once && feed->unsent)
-        send_chunk(feed, feed->unsent);
-}
-
-static boxcar_status run(struct feed *feed, boxcar_error *err) {
-    boxcar_status status = take_all(feed, err);
-    bool unknown = false;
-
-    if (status == BOXCAR_OK && feed->was_slow)
-        send_again(feed);
-    if (status == BOXCAR_OK && !(feed->is_open && commit(feed, &unknown)))
-        status = store_rest(feed, unknown, err);
-    if (status == BOXCAR_OK)
-        log_enqueued(feed);
-    return status;
+    return BOXCAR_OK;
 }
 
 boxcar_status boxcar_enqueue_feed(boxcar_store *store, boxcar_box box, boxcar_feed_fn next, void *context,
@@ -285,14 +249,11 @@ boxcar_status boxcar_enqueue_feed(boxcar_store *store, boxcar_box box, boxcar_fe
                         .context = context,
                         .arena = ARENA_INIT,
                         .sends_at_once = true};
-    boxcar_status status = check_given(store, "store", err);
 
-    if (status == BOXCAR_OK)
-        status = limits_check_box(box, err);
-    if (status == BOXCAR_OK && !next)
-        status = error_invalid(err, "next", "next is NULL: it is required");
-    if (status == BOXCAR_OK)
-        status = run(&feed, err);
+    TRY(check_store_and_box(store, box, err));
+    if (!next)
+        return error_invalid(err, "next", "next is NULL: it is required");
+    boxcar_status status = run(&feed, err);
     if (status != BOXCAR_OK)
         roll_back(&feed);
     arena_release(&feed.arena);

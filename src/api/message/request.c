@@ -16,26 +16,20 @@ struct answer {
 /* ---- checking ---- */
 
 /* The error describes the first fault and says how many there are. */
-static boxcar_status refuse(size_t count, const boxcar_error *first, boxcar_error *err) {
-    if (count == 1) {
-        if (err)
-            *err = *first;
-        return BOXCAR_E_INVALID;
-    }
-    return error_invalid(err, first->argument,
-                         "%s (the first of %zu faults, boxcar_request_faults() lists them; nothing was done)",
-                         first->message, count);
-}
-
 static boxcar_status check_request(struct arena *arena, const boxcar_request *given,
                                    struct whole_request *ret_whole, boxcar_error *err) {
     boxcar_error first = BOXCAR_ERROR_INIT;
     size_t count = 0;
-    boxcar_status status = faults_find(arena, given, ret_whole, NULL, NULL, &count, &first);
 
-    if (status != BOXCAR_OK)
+    if (faults_find(arena, given, ret_whole, NULL, NULL, &count, &first) != BOXCAR_OK)
         return error_no_memory(err);
-    return count == 0 ? BOXCAR_OK : refuse(count, &first, err);
+    if (count == 0)
+        return BOXCAR_OK;
+    if (count == 1)
+        return error_invalid(err, first.argument, "%s", first.message);
+    return error_invalid(err, first.argument,
+                         "%s (the first of %zu faults, boxcar_request_faults() lists them; nothing was done)",
+                         first.message, count);
 }
 
 size_t boxcar_request_faults(const boxcar_request *request, boxcar_fault_fn report, void *context) {
@@ -94,17 +88,10 @@ static boxcar_status run(boxcar_store *store, const struct whole_request *whole,
     return request_run(store, &request, ret_result, err);
 }
 
-static bool give_enqueued(struct answer *answer, boxcar_box box, size_t count) {
-    const boxcar_enqueued **items = arena_alloc_array(&answer->memory.arena, count, sizeof(*items));
-
-    for (size_t i = 0; items && i < count; i++)
-        items[i] = &answer->memory.parts[box].enqueued[i];
-    answer->result.enqueued[box] = (boxcar_enqueued_list){items, count};
-    return items != NULL;
-}
-
 static bool give_box(struct answer *answer, boxcar_box box, size_t message_count) {
     const struct part_result *part = &answer->memory.parts[box];
+    const void *enqueued =
+        list_pointers(&answer->memory.arena, part->enqueued, message_count, sizeof(*part->enqueued));
 
     for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
         answer->result.settled[box][kind] =
@@ -114,38 +101,32 @@ static bool give_box(struct answer *answer, boxcar_box box, size_t message_count
     answer->returned[box] = result_lend(&answer->memory, part->returned, part->returned_count);
     answer->result.returned[box] = &answer->returned[box];
     answer->result.reaped[box] = part->reaped;
-    return give_enqueued(answer, box, message_count);
+    answer->result.enqueued[box] = (boxcar_enqueued_list){enqueued, message_count};
+    return enqueued != NULL;
 }
 
 boxcar_status boxcar_process(boxcar_store *store, const boxcar_request *given, boxcar_result **ret_result,
                              boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
-    boxcar_status status = check_given(store, "store", err);
-    struct answer *answer;
     struct whole_request whole;
-    bool good = true;
 
-    if (status == BOXCAR_OK)
-        status = check_given(given, "request", err);
-    if (status == BOXCAR_OK)
-        status = check_given(ret_result, "ret_result", err);
-    if (status == BOXCAR_OK)
-        status = check_request(&arena, given, &whole, err);
-    if (status != BOXCAR_OK)
-        return status;
-    answer = calloc(1, sizeof(*answer));
+    TRY(check_given(store, "store", err));
+    TRY(check_given(given, "request", err));
+    TRY(check_given(ret_result, "ret_result", err));
+    TRY(check_request(&arena, given, &whole, err));
+    struct answer *answer = calloc(1, sizeof(*answer));
     if (!answer)
         return error_no_memory(err);
-    answer->memory.arena = ARENA_INIT;
-    status = run(store, &whole, &answer->memory, err);
-    for (int box = 0; status == BOXCAR_OK && good && box < BOXES; box++)
-        good = give_box(answer, (boxcar_box)box, whole.request.messages[box].count);
-    if (status == BOXCAR_OK && good) {
-        *ret_result = &answer->result;
-        return BOXCAR_OK;
+    boxcar_status status = run(store, &whole, &answer->memory, err);
+    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++) {
+        if (!give_box(answer, (boxcar_box)box, whole.request.messages[box].count))
+            status = error_no_memory(err);
     }
-    boxcar_result_free(&answer->result);
-    return status == BOXCAR_OK ? error_no_memory(err) : status;
+    if (status == BOXCAR_OK)
+        *ret_result = &answer->result;
+    else
+        boxcar_result_free(&answer->result);
+    return status;
 }
 
 void boxcar_result_free(boxcar_result *result) {

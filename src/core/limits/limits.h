@@ -1,13 +1,14 @@
 /* The rules every argument must obey, whatever the store. Pure: no I/O, no clock.
  *
  * Each function returns BOXCAR_OK or BOXCAR_E_INVALID with the argument's name and the
- * remedy (BOXCAR_E_NO_MEMORY where JSON is read). `where` prefixes the argument's name
- * ("messages[3]."), or is "". Pointers to structs must not be NULL. */
+ * remedy (BOXCAR_E_NO_MEMORY where JSON is read). An item of a list is named too
+ * ("messages[3].topic"). Pointers to structs must not be NULL. */
 #ifndef BOXCAR_CORE_LIMITS_LIMITS_H
 #define BOXCAR_CORE_LIMITS_LIMITS_H
 
 #include "base/arena.h"
 #include "boxcar/dead_letter.h"
+#include "boxcar/event.h"
 #include "boxcar/inbox.h"
 #include "boxcar/inspect.h"
 #include "boxcar/join.h"
@@ -36,12 +37,9 @@ struct limit {
 };
 extern const struct limit LIMITS[];
 
-boxcar_status limits_check_new_message(boxcar_box box, const boxcar_new_message *message, const char *where,
-                                       boxcar_error *err);
-/* `first`: the number of the first of them, in the caller's counting. */
-boxcar_status limits_check_new_messages(boxcar_box box, boxcar_new_message_list messages, size_t first,
-                                        boxcar_error *err);
-/* The same for messages that come from outside, whose structs may be smaller: see options_read_array(). */
+boxcar_status limits_check_new_message(boxcar_box box, const boxcar_new_message *message, boxcar_error *err);
+/* Messages that come from outside, whose structs may be smaller: see options_read_array(). `first`: the
+ * number of the first of them, in the caller's counting. */
 boxcar_status limits_read_new_messages(struct arena *arena, boxcar_box box, boxcar_new_message_list *messages,
                                        size_t first, boxcar_error *err);
 /* From min to max, both included. */
@@ -51,7 +49,14 @@ boxcar_status limits_check_time(boxcar_time time, const char *argument, boxcar_e
 /* UTF-8 without NUL of at most max_characters (SIZE_MAX = any length); absent is fine. */
 boxcar_status limits_check_text(boxcar_str text, const char *argument, size_t max_characters,
                                 boxcar_error *err);
+/* The same, of 1 character or more. */
+boxcar_status limits_check_name(boxcar_str text, const char *argument, size_t max_characters,
+                                boxcar_error *err);
 boxcar_status limits_check_topic(boxcar_str topic, const char *argument, boxcar_error *err);
+boxcar_status limits_check_payload(boxcar_str payload, boxcar_error *err);
+/* Whether an array is there and not too long. `wanted`: what to give instead. */
+boxcar_status limits_check_array(const void *items, size_t count, const char *argument,
+                                 const char *count_argument, const char *wanted, boxcar_error *err);
 /* A topic pattern: a topic, or a prefix followed by *; "*" alone is every topic. A * elsewhere is refused. */
 boxcar_status limits_check_topic_pattern(boxcar_str pattern, const char *argument, boxcar_error *err);
 /* A JSON object, each key once, whose values are strings without NUL; absent is fine. */
@@ -69,7 +74,9 @@ boxcar_status limits_check_batch_bytes(int64_t batch_bytes, const char *argument
 boxcar_status limits_check_stale_threshold_ms(int64_t threshold_ms, boxcar_error *err);
 boxcar_status limits_check_partition_count(int count, boxcar_error *err);
 boxcar_status limits_check_return(boxcar_return returns, const char *argument, boxcar_error *err);
-boxcar_status limits_check_topic_patterns(const boxcar_str *topics, size_t count, boxcar_error *err);
+/* `list`: the argument's name. */
+boxcar_status limits_check_topic_patterns(const boxcar_str *patterns, size_t count, const char *list,
+                                          boxcar_error *err);
 /* Checks the fields that settling uses; and all that claiming uses. */
 boxcar_status limits_check_claimer(const boxcar_claimer *claimer, boxcar_error *err);
 boxcar_status limits_check_claim(const boxcar_claimer *claimer, boxcar_error *err);
@@ -108,6 +115,12 @@ boxcar_status limits_check_size(size_t size, int64_t max, const char *argument, 
 /* The same for a payload and headers. */
 boxcar_status limits_check_sizes(size_t payload, int64_t payload_max, size_t headers, int64_t headers_max,
                                  boxcar_error *err);
+boxcar_status limits_check_event_stream(boxcar_str stream, boxcar_error *err);
+/* Arguments are named "events[3].type"; with just one, "type". */
+boxcar_status limits_check_new_events(const boxcar_new_event *events, size_t count, boxcar_error *err);
+boxcar_status limits_check_expected_version(int64_t version, boxcar_error *err);
+boxcar_status limits_check_event_filter(const boxcar_event_filter *filter, boxcar_error *err);
+boxcar_status limits_check_not_negative(int64_t number, const char *argument, boxcar_error *err);
 /* Ids of messages that need not exist, but must not be nil. */
 boxcar_status limits_check_message_id(boxcar_message_id message_id, const char *argument, boxcar_error *err);
 boxcar_status limits_check_message_ids(const boxcar_message_id *message_ids, size_t count, boxcar_error *err);

@@ -1,32 +1,19 @@
 /* New messages of either box, and keys of the inbox. */
 #include "limits.h"
 
-#include <stdio.h>
-
 #include "base/error.h"
 #include "base/options.h"
 #include "base/utf8.h"
 
-static boxcar_status check_message_texts(const boxcar_new_message *message, boxcar_error *err) {
-    boxcar_status status = limits_check_topic(message->topic, "topic", err);
-
-    if (status == BOXCAR_OK && str_is_absent(message->payload))
-        status = error_invalid(err, "payload", "payload is absent: give text, empty if there is none");
-    if (status == BOXCAR_OK)
-        status = limits_check_text(message->payload, "payload", SIZE_MAX, err);
-    if (status == BOXCAR_OK)
-        status = limits_check_text(message->correlation_id, "correlation_id", BOXCAR_CORRELATION_ID_MAX, err);
-    if (status == BOXCAR_OK)
-        status = limits_check_text(message->causation_id, "causation_id", BOXCAR_CAUSATION_ID_MAX, err);
-    if (status == BOXCAR_OK)
-        status = limits_check_text(message->stream, "stream", BOXCAR_STREAM_MAX, err);
-    if (status == BOXCAR_OK)
-        status = limits_check_not_nil(message->stream, "stream", err);
-    if (status == BOXCAR_OK)
-        status = limits_check_headers(message->headers, "headers", err);
-    if (status == BOXCAR_OK)
-        status = limits_check_metadata(message->metadata, "metadata", err);
-    return status;
+static boxcar_status check_texts(const boxcar_new_message *message, boxcar_error *err) {
+    TRY(limits_check_topic(message->topic, "topic", err));
+    TRY(limits_check_payload(message->payload, err));
+    TRY(limits_check_text(message->correlation_id, "correlation_id", BOXCAR_CORRELATION_ID_MAX, err));
+    TRY(limits_check_text(message->causation_id, "causation_id", BOXCAR_CAUSATION_ID_MAX, err));
+    TRY(limits_check_text(message->stream, "stream", BOXCAR_STREAM_MAX, err));
+    TRY(limits_check_not_nil(message->stream, "stream", err));
+    TRY(limits_check_headers(message->headers, "headers", err));
+    return limits_check_metadata(message->metadata, "metadata", err);
 }
 
 static boxcar_status check_event(const boxcar_new_message *message, boxcar_error *err) {
@@ -49,11 +36,10 @@ static boxcar_status check_event(const boxcar_new_message *message, boxcar_error
 }
 
 static boxcar_status check_due(const boxcar_new_message *message, boxcar_error *err) {
-    boxcar_status status = limits_check_range(message->delay_ms, "delay_ms", 0, BOXCAR_DELAY_MS_MAX, err);
-
-    if (status == BOXCAR_OK && message->due_at != BOXCAR_TIME_NONE && message->delay_ms != 0)
+    TRY(limits_check_range(message->delay_ms, "delay_ms", 0, BOXCAR_DELAY_MS_MAX, err));
+    if (message->due_at != BOXCAR_TIME_NONE && message->delay_ms != 0)
         return error_invalid(err, "delay_ms", "delay_ms and due_at are both given: give one of them");
-    return status == BOXCAR_OK ? limits_check_time(message->due_at, "due_at", err) : status;
+    return limits_check_time(message->due_at, "due_at", err);
 }
 
 static boxcar_status check_outbox_identity(const boxcar_new_message *message, boxcar_error *err) {
@@ -82,71 +68,34 @@ static boxcar_status check_inbox_identity(const boxcar_new_message *message, box
                                   message->content_hash, err);
 }
 
-boxcar_status limits_check_new_message(boxcar_box box, const boxcar_new_message *message, const char *where,
-                                       boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
-
+boxcar_status limits_check_new_message(boxcar_box box, const boxcar_new_message *message, boxcar_error *err) {
     if (box == BOXCAR_INBOX)
-        status = check_inbox_identity(message, err);
-    if (status == BOXCAR_OK)
-        status = check_message_texts(message, err);
-    if (status == BOXCAR_OK)
-        status = check_due(message, err);
-    if (status == BOXCAR_OK)
-        status = limits_check_range(message->ttl_ms, "ttl_ms", 0, BOXCAR_DELAY_MS_MAX, err);
-    if (status == BOXCAR_OK && box == BOXCAR_OUTBOX)
-        status = check_outbox_identity(message, err);
-    if (status == BOXCAR_OK)
-        status = check_event(message, err);
-    if (status == BOXCAR_OK)
-        status = limits_check_range(message->max_attempts, "max_attempts", 0, BOXCAR_MAX_ATTEMPTS_MAX, err);
-    return error_locate(status, where, err);
-}
-
-boxcar_status limits_check_new_messages(boxcar_box box, boxcar_new_message_list messages, size_t first,
-                                        boxcar_error *err) {
-    char where[40];
-
-    if (messages.count > 0 && !messages.items)
-        return error_invalid(err, "messages", "messages is NULL: give `count` of them");
-    if (messages.count > LIMITS_COUNT_MAX - first)
-        return error_invalid(err, "count", "count is too large: give at most %zu", LIMITS_COUNT_MAX);
-    for (size_t i = 0; i < messages.count; i++) {
-        boxcar_status status = limits_check_new_message(box, &messages.items[i], "", err);
-        if (status == BOXCAR_OK)
-            continue;
-        snprintf(where, sizeof(where), "messages[%zu].", first + i);
-        return error_locate(status, where, err);
-    }
-    return BOXCAR_OK;
+        TRY(check_inbox_identity(message, err));
+    TRY(check_texts(message, err));
+    TRY(check_due(message, err));
+    TRY(limits_check_range(message->ttl_ms, "ttl_ms", 0, BOXCAR_DELAY_MS_MAX, err));
+    if (box == BOXCAR_OUTBOX)
+        TRY(check_outbox_identity(message, err));
+    TRY(check_event(message, err));
+    return limits_check_range(message->max_attempts, "max_attempts", 0, BOXCAR_MAX_ATTEMPTS_MAX, err);
 }
 
 boxcar_status limits_read_new_messages(struct arena *arena, boxcar_box box, boxcar_new_message_list *messages,
                                        size_t first, boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
+    size_t count = messages->count, total = count > LIMITS_COUNT_MAX ? count : first + count;
 
-    if (messages->count <= LIMITS_COUNT_MAX)
-        status = OPTIONS_READ_ARRAY(arena, BOXCAR_NEW_MESSAGE_INIT, &messages->items, messages->count,
-                                    "messages", err);
-    if (status != BOXCAR_OK)
-        return status;
-    return limits_check_new_messages(box, *messages, first, err);
-}
-
-static boxcar_status check_key_part(boxcar_str text, const char *argument, size_t max_characters,
-                                    boxcar_error *err) {
-    if (str_is_empty(text))
-        return error_invalid(err, argument, "%s is empty: give 1 to %zu characters", argument,
-                             max_characters);
-    return limits_check_text(text, argument, max_characters, err);
+    if (count == 0)
+        return BOXCAR_OK;
+    TRY(limits_check_array(messages->items, total, "messages", "count", "`count` of them", err));
+    TRY(OPTIONS_READ_ARRAY(arena, BOXCAR_NEW_MESSAGE_INIT, &messages->items, count, "messages", err));
+    for (size_t i = 0; i < count; i++)
+        TRY(error_locate_item(limits_check_new_message(box, &messages->items[i], err), "messages", first + i,
+                              err));
+    return BOXCAR_OK;
 }
 
 boxcar_status limits_check_inbox_key(boxcar_inbox_key key, boxcar_str content_hash, boxcar_error *err) {
-    boxcar_status status = check_key_part(key.source, "source", BOXCAR_SOURCE_MAX, err);
-
-    if (status == BOXCAR_OK)
-        status = check_key_part(key.external_id, "external_id", BOXCAR_EXTERNAL_ID_MAX, err);
-    if (status == BOXCAR_OK)
-        status = limits_check_text(content_hash, "content_hash", BOXCAR_CONTENT_HASH_MAX, err);
-    return status;
+    TRY(limits_check_name(key.source, "source", BOXCAR_SOURCE_MAX, err));
+    TRY(limits_check_name(key.external_id, "external_id", BOXCAR_EXTERNAL_ID_MAX, err));
+    return limits_check_text(content_hash, "content_hash", BOXCAR_CONTENT_HASH_MAX, err);
 }

@@ -1,8 +1,6 @@
 /* Claims, and what ends or changes a lease. */
 #include "limits.h"
 
-#include <stdio.h>
-
 #include "base/error.h"
 #include "base/options.h"
 #include "boxcar/instance.h"
@@ -42,23 +40,18 @@ boxcar_status limits_check_return(boxcar_return returns, const char *argument, b
 }
 
 boxcar_status limits_check_claimer(const boxcar_claimer *options, boxcar_error *err) {
-    boxcar_status status = limits_check_box(options->box, err);
-
-    if (status == BOXCAR_OK)
-        status = limits_check_owner(options->owner, err);
-    return status == BOXCAR_OK ? limits_check_lease_ms(options->lease_ms, err) : status;
+    TRY(limits_check_box(options->box, err));
+    TRY(limits_check_owner(options->owner, err));
+    return limits_check_lease_ms(options->lease_ms, err);
 }
 
 boxcar_status limits_check_claim(const boxcar_claimer *options, boxcar_error *err) {
-    boxcar_status status = limits_check_claimer(options, err);
-
-    if (status == BOXCAR_OK)
-        status = limits_check_batch_size(options->batch_size, err);
-    if (status == BOXCAR_OK)
-        status = limits_check_batch_bytes(options->batch_bytes, "batch_bytes", err);
-    if (status == BOXCAR_OK)
-        status = limits_check_topic_patterns(options->topics, options->topic_count, err);
-    return status;
+    TRY(limits_check_claimer(options, err));
+    TRY(limits_check_batch_size(options->batch_size, err));
+    TRY(limits_check_batch_bytes(options->batch_bytes, "batch_bytes", err));
+    TRY(limits_check_array(options->topics, options->topic_count, "topics", "topic_count",
+                           "topic_count patterns, or a count of 0", err));
+    return limits_check_topic_patterns(options->topics, options->topic_count, "topics", err);
 }
 
 boxcar_status limits_check_settle_kind(boxcar_settle_kind kind, boxcar_error *err) {
@@ -69,12 +62,11 @@ boxcar_status limits_check_settle_kind(boxcar_settle_kind kind, boxcar_error *er
 }
 
 boxcar_status limits_check_stages(int stages, boxcar_error *err) {
-    if (stages <= 0 || (stages & ~BOXCAR_STAGES_ALL) != 0)
-        return error_invalid(err, "stages",
-                             "stages is %d, which has unknown flags or none: give a sum of 1, 2, 4, 8 "
-                             "and 16",
-                             stages);
-    return BOXCAR_OK;
+    if (stages > 0 && (stages & ~BOXCAR_STAGES_ALL) == 0)
+        return BOXCAR_OK;
+    return error_invalid(err, "stages",
+                         "stages is %d, which has unknown flags or none: give a sum of 1, 2, 4, 8 and 16",
+                         stages);
 }
 
 /* Which message: by one of its ids. */
@@ -89,35 +81,21 @@ static boxcar_status check_named(const boxcar_settlement *settlement, boxcar_err
 
 boxcar_status limits_check_settlement(boxcar_settle_kind kind, const boxcar_settlement *settlement,
                                       boxcar_error *err) {
-    boxcar_status status = check_named(settlement, err);
-
-    if (status == BOXCAR_OK)
-        status = limits_check_range(settlement->epoch.value, "epoch", 0, INT64_MAX, err);
-    if (status == BOXCAR_OK && settlement->delay_ms != BOXCAR_BACKOFF)
-        status = limits_check_range(settlement->delay_ms, "delay_ms", 0, BOXCAR_DELAY_MS_MAX, err);
-    if (status == BOXCAR_OK)
-        status = limits_check_text(settlement->error, "error", SIZE_MAX, err);
-    if (status == BOXCAR_OK && (kind == BOXCAR_RECORD || settlement->stages != 0))
-        status = limits_check_stages(settlement->stages, err);
-    return status;
+    TRY(check_named(settlement, err));
+    TRY(limits_check_range(settlement->epoch.value, "epoch", 0, INT64_MAX, err));
+    if (settlement->delay_ms != BOXCAR_BACKOFF)
+        TRY(limits_check_range(settlement->delay_ms, "delay_ms", 0, BOXCAR_DELAY_MS_MAX, err));
+    TRY(limits_check_text(settlement->error, "error", SIZE_MAX, err));
+    if (kind == BOXCAR_RECORD || settlement->stages != 0)
+        TRY(limits_check_stages(settlement->stages, err));
+    return BOXCAR_OK;
 }
 
 boxcar_status limits_read_settlements(struct arena *arena, boxcar_settle_kind kind,
                                       boxcar_settlement_list *list, boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
-    char where[40];
-
-    if (list->count > 0 && !list->items)
-        return error_invalid(err, "settlements", "settlements is NULL: give `count` of them");
-    if (list->count > LIMITS_COUNT_MAX)
-        return error_invalid(err, "count", "count is too large: give at most %zu", LIMITS_COUNT_MAX);
-    status = OPTIONS_READ_ARRAY(arena, BOXCAR_SETTLEMENT_INIT, &list->items, list->count, "settlements", err);
-    for (size_t i = 0; status == BOXCAR_OK && i < list->count; i++) {
-        status = limits_check_settlement(kind, &list->items[i], err);
-        if (status == BOXCAR_OK)
-            continue;
-        snprintf(where, sizeof(where), "settlements[%zu].", i);
-        return error_locate(status, where, err);
-    }
-    return status;
+    TRY(limits_check_array(list->items, list->count, "settlements", "count", "`count` of them", err));
+    TRY(OPTIONS_READ_ARRAY(arena, BOXCAR_SETTLEMENT_INIT, &list->items, list->count, "settlements", err));
+    for (size_t i = 0; i < list->count; i++)
+        TRY(error_locate_item(limits_check_settlement(kind, &list->items[i], err), "settlements", i, err));
+    return BOXCAR_OK;
 }

@@ -40,11 +40,22 @@ boxcar_status limits_check_text(boxcar_str text, const char *argument, size_t ma
     return BOXCAR_OK;
 }
 
+boxcar_status limits_check_name(boxcar_str text, const char *argument, size_t max_characters,
+                                boxcar_error *err) {
+    if (str_is_empty(text))
+        return error_invalid(err, argument, "%s is empty: give 1 to %zu characters", argument,
+                             max_characters);
+    return limits_check_text(text, argument, max_characters, err);
+}
+
+boxcar_status limits_check_payload(boxcar_str payload, boxcar_error *err) {
+    if (str_is_absent(payload))
+        return error_invalid(err, "payload", "payload is absent: give text, empty if there is none");
+    return limits_check_text(payload, "payload", SIZE_MAX, err);
+}
+
 boxcar_status limits_check_topic(boxcar_str topic, const char *argument, boxcar_error *err) {
-    if (str_is_empty(topic))
-        return error_invalid(err, argument, "%s is empty: give 1 to %d characters", argument,
-                             BOXCAR_TOPIC_MAX);
-    return limits_check_text(topic, argument, BOXCAR_TOPIC_MAX, err);
+    return limits_check_name(topic, argument, BOXCAR_TOPIC_MAX, err);
 }
 
 /* A * in any other place would stand for itself: such a pattern matches next to nothing, and not what was
@@ -58,38 +69,50 @@ static boxcar_status check_star(boxcar_str pattern, const char *argument, boxcar
 }
 
 boxcar_status limits_check_topic_pattern(boxcar_str pattern, const char *argument, boxcar_error *err) {
-    boxcar_str prefix = {pattern.data, pattern.len - 1};
-
-    if (pattern.data && check_star(pattern, argument, err) != BOXCAR_OK)
-        return BOXCAR_E_INVALID;
+    if (pattern.data)
+        TRY(check_star(pattern, argument, err));
     if (!pattern.data || !topic_is_prefix_pattern(pattern))
         return limits_check_topic(pattern, argument, err);
-    return limits_check_text(prefix, argument, BOXCAR_TOPIC_MAX, err);
+    return limits_check_text((boxcar_str){pattern.data, pattern.len - 1}, argument, BOXCAR_TOPIC_MAX, err);
 }
 
-boxcar_status limits_check_topic_patterns(const boxcar_str *topics, size_t count, boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
-    char argument[40];
-
-    if (count > 0 && !topics)
-        return error_invalid(err, "topics", "topics is NULL: give topic_count patterns, or a count of 0");
+boxcar_status limits_check_array(const void *items, size_t count, const char *argument,
+                                 const char *count_argument, const char *wanted, boxcar_error *err) {
+    if (count > 0 && !items)
+        return error_invalid(err, argument, "%s is NULL: give %s", argument, wanted);
     if (count > LIMITS_COUNT_MAX)
-        return error_invalid(err, "topic_count", "topic_count is too large: give at most %zu",
+        return error_invalid(err, count_argument, "%s is too large: give at most %zu", count_argument,
                              LIMITS_COUNT_MAX);
-    for (size_t i = 0; i < count && status == BOXCAR_OK; i++) {
-        snprintf(argument, sizeof(argument), "topics[%zu]", i);
-        status = limits_check_topic_pattern(topics[i], argument, err);
-    }
-    return status;
+    return BOXCAR_OK;
 }
 
-static boxcar_status check_header_values(json_t *object, const char *argument, boxcar_error *err) {
-    const char *key;
-    json_t *value;
+boxcar_status limits_check_topic_patterns(const boxcar_str *patterns, size_t count, const char *list,
+                                          boxcar_error *err) {
+    for (size_t i = 0; i < count; i++) {
+        char argument[40];
+        snprintf(argument, sizeof(argument), "%s[%zu]", list, i);
+        TRY(limits_check_topic_pattern(patterns[i], argument, err));
+    }
+    return BOXCAR_OK;
+}
 
+boxcar_status limits_check_headers(boxcar_str headers, const char *argument, boxcar_error *err) {
+    TRY(limits_check_text(headers, argument, SIZE_MAX, err));
+    if (str_is_absent(headers))
+        return BOXCAR_OK;
+    bool no_memory;
+    json_auto_t *object = json_read(headers, JSON_REJECT_DUPLICATES, &no_memory);
+    if (no_memory)
+        return error_no_memory(err);
+    if (!object)
+        return error_invalid(err, argument,
+                             "%s is not a JSON object: give {\"name\": \"value\", ...}, each name once",
+                             argument);
     if (!json_is_object(object))
         return error_invalid(err, argument, "%s is JSON but not an object: give {\"name\": \"value\", ...}",
                              argument);
+    const char *key;
+    json_t *value;
     json_object_foreach(object, key, value) {
         if (!json_is_string(value))
             return error_invalid(err, argument, "%s has a value that is not a string: put it in quotes",
@@ -98,40 +121,18 @@ static boxcar_status check_header_values(json_t *object, const char *argument, b
     return BOXCAR_OK;
 }
 
-boxcar_status limits_check_headers(boxcar_str headers, const char *argument, boxcar_error *err) {
-    boxcar_status status = limits_check_text(headers, argument, SIZE_MAX, err);
+boxcar_status limits_check_metadata(boxcar_str metadata, const char *argument, boxcar_error *err) {
+    TRY(limits_check_text(metadata, argument, SIZE_MAX, err));
+    if (str_is_absent(metadata))
+        return BOXCAR_OK;
     bool no_memory;
-    json_t *object;
-
-    if (status != BOXCAR_OK || str_is_absent(headers))
-        return status;
-    object = json_read(headers, JSON_REJECT_DUPLICATES, &no_memory);
+    json_auto_t *value = json_read(metadata, JSON_REJECT_DUPLICATES, &no_memory);
     if (no_memory)
         return error_no_memory(err);
-    if (!object)
-        return error_invalid(err, argument,
-                             "%s is not a JSON object: give {\"name\": \"value\", ...}, each name once",
-                             argument);
-    status = check_header_values(object, argument, err);
-    json_decref(object);
-    return status;
-}
-
-boxcar_status limits_check_metadata(boxcar_str metadata, const char *argument, boxcar_error *err) {
-    boxcar_status status = limits_check_text(metadata, argument, SIZE_MAX, err);
-    bool no_memory;
-    json_t *value;
-
-    if (status != BOXCAR_OK || str_is_absent(metadata))
-        return status;
-    value = json_read(metadata, JSON_REJECT_DUPLICATES, &no_memory);
-    if (no_memory)
-        status = error_no_memory(err);
-    else if (!json_is_object(value))
-        status = error_invalid(
+    if (!json_is_object(value))
+        return error_invalid(
             err, argument, "%s is not a JSON object: give {\"name\": value, ...}, each name once", argument);
-    json_decref(value);
-    return status;
+    return BOXCAR_OK;
 }
 
 boxcar_status limits_check_not_nil(boxcar_str text, const char *argument, boxcar_error *err) {
@@ -153,10 +154,8 @@ boxcar_status limits_check_size(size_t size, int64_t max, const char *argument, 
 
 boxcar_status limits_check_sizes(size_t payload, int64_t payload_max, size_t headers, int64_t headers_max,
                                  boxcar_error *err) {
-    boxcar_status status = limits_check_size(payload, payload_max, "payload", "payload_bytes_max", err);
-
-    return status == BOXCAR_OK ? limits_check_size(headers, headers_max, "headers", "headers_bytes_max", err)
-                               : status;
+    TRY(limits_check_size(payload, payload_max, "payload", "payload_bytes_max", err));
+    return limits_check_size(headers, headers_max, "headers", "headers_bytes_max", err);
 }
 
 boxcar_status limits_check_owner(boxcar_owner owner, boxcar_error *err) {
@@ -181,16 +180,11 @@ boxcar_status limits_check_message_id(boxcar_message_id message_id, const char *
 
 boxcar_status limits_check_message_ids(const boxcar_message_id *message_ids, size_t count,
                                        boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
-    char argument[40];
-
-    if (count > 0 && !message_ids)
-        return error_invalid(err, "message_ids", "message_ids is NULL: give `count` of them");
-    if (count > LIMITS_COUNT_MAX)
-        return error_invalid(err, "count", "count is too large: give at most %zu", LIMITS_COUNT_MAX);
-    for (size_t i = 0; i < count && status == BOXCAR_OK; i++) {
+    TRY(limits_check_array(message_ids, count, "message_ids", "count", "`count` of them", err));
+    for (size_t i = 0; i < count; i++) {
+        char argument[40];
         snprintf(argument, sizeof(argument), "message_ids[%zu]", i);
-        status = limits_check_message_id(message_ids[i], argument, err);
+        TRY(limits_check_message_id(message_ids[i], argument, err));
     }
-    return status;
+    return BOXCAR_OK;
 }

@@ -1,4 +1,4 @@
-/* The public functions over a store that only remembers: what they refuse, what they hand
+/* The public functions over a store in memory: what they refuse, what they hand
  * down, what they report and what they log. */
 #include "unit.h"
 
@@ -6,16 +6,16 @@
 #include <string.h>
 
 #include "boxcar.h"
-#include "fake_store.h"
+#include "memory_store.h"
 #include "store/open.h"
 
-static struct fake_store FAKE;
-static boxcar_store *const STORE = &FAKE.store;
+static struct memory_store MEMORY;
+static boxcar_store *const STORE = &MEMORY.store;
 static boxcar_error ERR;
 
 static int fresh_store(void **state) {
     (void)state;
-    fake_store_init(&FAKE);
+    memory_init(&MEMORY);
     ERR = BOXCAR_ERROR_INIT;
     return 0;
 }
@@ -34,11 +34,11 @@ static void enqueue_hands_down_the_message_with_a_new_id(void **state) {
 
     (void)state;
     assert_int_equal(boxcar_enqueue(STORE, BOXCAR_OUTBOX, &message, &enqueued, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.calls, 1);
-    assert_int_equal(FAKE.batch.base.messages[BOXCAR_OUTBOX].count, 1);
-    assert_true(FAKE.batch.own[BOXCAR_OUTBOX].fresh_ids);
-    assert_int_equal(FAKE.messages[0].message_id.uuid.bytes[6] >> 4, 7);
-    assert_memory_equal(&enqueued.message_id, &FAKE.messages[0].message_id, 16);
+    assert_int_equal(MEMORY.asked.calls, 1);
+    assert_int_equal(MEMORY.asked.request.base.messages[BOXCAR_OUTBOX].count, 1);
+    assert_true(MEMORY.asked.request.own[BOXCAR_OUTBOX].fresh_ids);
+    assert_int_equal(MEMORY.asked.messages[0].message_id.uuid.bytes[6] >> 4, 7);
+    assert_memory_equal(&enqueued.message_id, &MEMORY.asked.messages[0].message_id, 16);
     assert_int_equal(enqueued.work_id.value, 1);
     assert_true(boxcar_uuid_is_none(message.message_id.uuid));
 }
@@ -50,8 +50,8 @@ static void empty_correlation_id_and_stream_become_absent(void **state) {
     (void)state;
     message.correlation_id = message.stream = BOXCAR_STR("");
     assert_int_equal(boxcar_enqueue(STORE, BOXCAR_OUTBOX, &message, NULL, &ERR), BOXCAR_OK);
-    assert_null(FAKE.messages[0].correlation_id.data);
-    assert_null(FAKE.messages[0].stream.data);
+    assert_null(MEMORY.asked.messages[0].correlation_id.data);
+    assert_null(MEMORY.asked.messages[0].stream.data);
 }
 
 /* BX-027 */
@@ -66,26 +66,26 @@ static void ids_are_given_derived_or_new(void **state) {
     messages[0].message_id = own;
     messages[1].key = BOXCAR_STR("k");
     assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_OUTBOX, messages, 3, NULL, &ERR), BOXCAR_OK);
-    assert_false(FAKE.batch.own[BOXCAR_OUTBOX].fresh_ids);
-    assert_memory_equal(&FAKE.messages[0].message_id, &own, 16);
-    assert_memory_equal(&FAKE.messages[1].message_id, &derived, 16);
-    assert_null(FAKE.messages[1].key.data);
-    assert_int_equal(FAKE.messages[2].message_id.uuid.bytes[6] >> 4, 7);
+    assert_false(MEMORY.asked.request.own[BOXCAR_OUTBOX].fresh_ids);
+    assert_memory_equal(&MEMORY.asked.messages[0].message_id, &own, 16);
+    assert_memory_equal(&MEMORY.asked.messages[1].message_id, &derived, 16);
+    assert_null(MEMORY.asked.messages[1].key.data);
+    assert_int_equal(MEMORY.asked.messages[2].message_id.uuid.bytes[6] >> 4, 7);
     assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_OUTBOX, messages, 2, NULL, &ERR), BOXCAR_OK);
-    assert_false(FAKE.batch.own[BOXCAR_OUTBOX].fresh_ids);
+    assert_false(MEMORY.asked.request.own[BOXCAR_OUTBOX].fresh_ids);
 }
 
 static void many_messages_get_different_ids(void **state) {
-    boxcar_new_message messages[FAKE_ROOM];
-    boxcar_enqueued enqueued[FAKE_ROOM];
+    boxcar_new_message messages[MEMORY_ROOM];
+    boxcar_enqueued enqueued[MEMORY_ROOM];
 
     (void)state;
-    for (size_t i = 0; i < FAKE_ROOM; i++)
+    for (size_t i = 0; i < MEMORY_ROOM; i++)
         messages[i] = message_on(BOXCAR_STR("t"));
-    assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_OUTBOX, messages, FAKE_ROOM, enqueued, &ERR),
+    assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_OUTBOX, messages, MEMORY_ROOM, enqueued, &ERR),
                      BOXCAR_OK);
-    assert_true(FAKE.batch.own[BOXCAR_OUTBOX].fresh_ids);
-    for (size_t i = 0; i < FAKE_ROOM; i++) {
+    assert_true(MEMORY.asked.request.own[BOXCAR_OUTBOX].fresh_ids);
+    for (size_t i = 0; i < MEMORY_ROOM; i++) {
         assert_int_equal(enqueued[i].work_id.value, i + 1);
         for (size_t k = 0; k < i; k++)
             assert_memory_not_equal(&enqueued[i].message_id, &enqueued[k].message_id, 16);
@@ -106,8 +106,8 @@ static void one_bad_message_stops_all_and_is_named(void **state) {
     assert_string_equal(ERR.argument, "messages[2].topic");
     assert_int_equal(boxcar_enqueue(STORE, BOXCAR_OUTBOX, &messages[2], &enqueued, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "topic");
-    assert_int_equal(FAKE.calls, 0);
-    assert_int_equal(FAKE.records, 0);
+    assert_int_equal(MEMORY.asked.calls, 0);
+    assert_int_equal(MEMORY.log_count, 0);
     assert_int_equal(enqueued.work_id.value, 77);
 }
 
@@ -118,14 +118,14 @@ static void enqueue_is_logged_with_topic_and_correlation_id_but_no_payload(void 
     (void)state;
     messages[1].correlation_id = BOXCAR_STR("c-7");
     assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_OUTBOX, messages, 2, NULL, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.records, 2);
-    assert_int_equal(FAKE.level, BOXCAR_LOG_INFO);
-    assert_string_equal(FAKE.event, "enqueue");
-    assert_string_equal(FAKE.store_id, "fake:1");
-    assert_non_null(strstr(FAKE.fields, "topic=two "));
-    assert_non_null(strstr(FAKE.fields, "correlation_id=c-7 "));
-    assert_null(strstr(FAKE.fields, "secret"));
-    assert_null(strstr(FAKE.text, "secret"));
+    assert_int_equal(MEMORY.log_count, 2);
+    assert_int_equal(MEMORY.last.level, BOXCAR_LOG_INFO);
+    assert_string_equal(MEMORY.last.event, "enqueue");
+    assert_string_equal(MEMORY.last.store_id, "memory");
+    assert_non_null(strstr(MEMORY.last.fields, "topic=two "));
+    assert_non_null(strstr(MEMORY.last.fields, "correlation_id=c-7 "));
+    assert_null(strstr(MEMORY.last.fields, "secret"));
+    assert_null(strstr(MEMORY.last.text, "secret"));
 }
 
 /* OBX-103, OBX-106 */
@@ -135,30 +135,32 @@ static void claim_and_reap_are_logged_with_their_numbers(void **state) {
 
     (void)state;
     options.owner.uuid = boxcar_uuid_new();
-    FAKE.claimed_count = 3;
+    MEMORY.ignore_topics = true;
+    for (int i = 0; i < 3; i++)
+        memory_add(&MEMORY, "t", 0);
     assert_int_equal(boxcar_claim(STORE, &options, &list, &ERR), BOXCAR_OK);
     boxcar_list_free(list);
-    assert_int_equal(FAKE.level, BOXCAR_LOG_DEBUG);
-    assert_string_equal(FAKE.event, "claim");
-    assert_string_equal(FAKE.fields, "count=3 ");
-    FAKE.reaped = 5;
+    assert_int_equal(MEMORY.last.level, BOXCAR_LOG_DEBUG);
+    assert_string_equal(MEMORY.last.event, "claim");
+    assert_string_equal(MEMORY.last.fields, "count=3 ");
+    MEMORY.reaped = 5;
     assert_int_equal(boxcar_reap(STORE, BOXCAR_OUTBOX, NULL, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.level, BOXCAR_LOG_INFO);
-    assert_string_equal(FAKE.fields, "count=5 ");
-    FAKE.reaped = 0;
-    FAKE.records = 0;
+    assert_int_equal(MEMORY.last.level, BOXCAR_LOG_INFO);
+    assert_string_equal(MEMORY.last.fields, "count=5 ");
+    MEMORY.reaped = 0;
+    MEMORY.log_count = 0;
     assert_int_equal(boxcar_reap(STORE, BOXCAR_OUTBOX, NULL, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.records, 0);
+    assert_int_equal(MEMORY.log_count, 0);
 }
 
 static void a_store_without_a_log_function_is_silent(void **state) {
     boxcar_new_message message = message_on(BOXCAR_STR("t"));
 
     (void)state;
-    FAKE.store.log = NULL;
+    MEMORY.store.log = NULL;
     assert_int_equal(boxcar_enqueue(STORE, BOXCAR_OUTBOX, &message, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(boxcar_reap(STORE, BOXCAR_OUTBOX, NULL, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.records, 0);
+    assert_int_equal(MEMORY.log_count, 0);
 }
 
 static void claim_returns_a_list_of_its_own(void **state) {
@@ -170,11 +172,12 @@ static void claim_returns_a_list_of_its_own(void **state) {
     options.owner.uuid = boxcar_uuid_new();
     options.topics = topics;
     options.topic_count = 2;
-    FAKE.claimed_count = 2;
+    memory_add(&MEMORY, "a", 0);
+    memory_add(&MEMORY, "b.1", 0);
     assert_int_equal(boxcar_claim(STORE, &options, &list, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].claim_size, BOXCAR_BATCH_SIZE_DEFAULT);
-    assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].lease_ms, BOXCAR_LEASE_MS_DEFAULT);
-    assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].topic_count, 2);
+    assert_int_equal(MEMORY.asked.request.parts[BOXCAR_OUTBOX].claim_size, BOXCAR_BATCH_SIZE_DEFAULT);
+    assert_int_equal(MEMORY.asked.request.parts[BOXCAR_OUTBOX].lease_ms, BOXCAR_LEASE_MS_DEFAULT);
+    assert_int_equal(MEMORY.asked.request.parts[BOXCAR_OUTBOX].topic_count, 2);
     assert_int_equal(list->count, 2);
     assert_int_equal(list->items[1]->work_id.value, 2);
     assert_null(list->items[2]);
@@ -195,7 +198,7 @@ static void claim_refuses_options_it_does_not_know(void **state) {
     assert_int_equal(boxcar_claim(STORE, &options, &list, &ERR), BOXCAR_E_INVALID);
     assert_int_equal(boxcar_claim(STORE, NULL, &list, &ERR), BOXCAR_E_INVALID);
     assert_null(list);
-    assert_int_equal(FAKE.calls, 0);
+    assert_int_equal(MEMORY.asked.calls, 0);
 }
 
 /* Waits are resolved by workers only: no caller may. */
@@ -221,25 +224,29 @@ static void every_way_to_settle_fills_its_list_and_reports_the_affected(void **s
         boxcar_work_id affected[3] = {{0}, {0}, {77}};
         size_t count = 99;
 
-        fake_store_init(&FAKE);
+        memory_init(&MEMORY);
+        MEMORY.all_leased = true;
+        MEMORY.messages[12 - 1].settled = 1; /* by somebody else */
         for (int n = 0; n < 3; n++)
             items[n].stages = KINDS[i] == BOXCAR_RECORD ? BOXCAR_STAGE_STORED : 0;
         assert_int_equal(boxcar_settle(STORE, CLAIMER_FOR(BOXCAR_OUTBOX, owner, 5000), KINDS[i], items, 3,
                                        affected, &count, &ERR),
                          BOXCAR_OK);
         for (int k = 0; k < BOXCAR_SETTLE_KINDS; k++)
-            assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].settle[k].count, k == (int)KINDS[i] ? 3 : 0);
-        assert_memory_equal(&FAKE.batch.base.owner, &owner, sizeof(owner));
+            assert_int_equal(MEMORY.asked.request.parts[BOXCAR_OUTBOX].settle[k].count,
+                             k == (int)KINDS[i] ? 3 : 0);
+        assert_memory_equal(&MEMORY.asked.request.base.owner, &owner, sizeof(owner));
         assert_int_equal(count, 2);
-        assert_int_equal(affected[1].value, 11);
+        assert_int_equal(affected[0].value, 11); /* in no useful order */
+        assert_int_equal(affected[1].value, 10);
         assert_int_equal(affected[2].value, 77);
-        assert_int_equal(FAKE.level, BOXCAR_LOG_DEBUG);
-        assert_string_equal(FAKE.fields, "count=2 ");
+        assert_int_equal(MEMORY.last.level, BOXCAR_LOG_DEBUG);
+        assert_string_equal(MEMORY.last.fields, "count=2 ");
         assert_int_equal(boxcar_settle(STORE, CLAIMER_FOR(BOXCAR_OUTBOX, owner, 5000), KINDS[i], items, 3,
                                        NULL, NULL, &ERR),
                          BOXCAR_OK);
     }
-    assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].lease_ms, 5000);
+    assert_int_equal(MEMORY.asked.request.parts[BOXCAR_OUTBOX].lease_ms, 5000);
 }
 
 static void empty_calls_succeed_without_a_round_trip(void **state) {
@@ -254,7 +261,7 @@ static void empty_calls_succeed_without_a_round_trip(void **state) {
         assert_int_equal(count, 0);
     }
     assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_OUTBOX, NULL, 0, NULL, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.calls, 0);
+    assert_int_equal(MEMORY.asked.calls, 0);
 }
 
 /* BX-011 */
@@ -293,7 +300,7 @@ static void bad_settle_calls_are_refused_before_the_store(void **state) {
         boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, owner), BOXCAR_RECORD, items, 3, NULL, NULL, &ERR),
         BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "settlements[2].stages");
-    assert_int_equal(FAKE.calls, 0);
+    assert_int_equal(MEMORY.asked.calls, 0);
 }
 
 /* BX-063: they are recorded as well, each in its list. */
@@ -309,12 +316,13 @@ static void stages_of_a_result_are_recorded_with_it(void **state) {
 
         if (KINDS[i] == BOXCAR_RECORD)
             continue;
-        fake_store_init(&FAKE);
+        memory_init(&MEMORY);
         assert_int_equal(
             boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, owner), KINDS[i], items, 3, NULL, NULL, &ERR),
             BOXCAR_OK);
-        assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].settle[KINDS[i]].count, 3);
-        assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].settle[BOXCAR_RECORD].count, is_result ? 2 : 0);
+        assert_int_equal(MEMORY.asked.request.parts[BOXCAR_OUTBOX].settle[KINDS[i]].count, 3);
+        assert_int_equal(MEMORY.asked.request.parts[BOXCAR_OUTBOX].settle[BOXCAR_RECORD].count,
+                         is_result ? 2 : 0);
     }
 }
 
@@ -333,14 +341,14 @@ static void settlements_reach_the_store_in_its_form(void **state) {
     assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, (boxcar_owner){boxcar_uuid_new()}),
                                    BOXCAR_DEFER, items, 3, NULL, NULL, &ERR),
                      BOXCAR_OK);
-    assert_int_equal(FAKE.settlements[0].delay_ms, 0);
-    assert_int_equal(FAKE.settlements[1].error.len, BOXCAR_ERROR_TEXT_MAX - 1);
+    assert_int_equal(MEMORY.asked.settlements[0].delay_ms, 0);
+    assert_int_equal(MEMORY.asked.settlements[1].error.len, BOXCAR_ERROR_TEXT_MAX - 1);
     assert_int_equal(items[0].delay_ms, BOXCAR_BACKOFF);
     assert_int_equal(boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, (boxcar_owner){boxcar_uuid_new()}),
                                    BOXCAR_ABANDON, items, 3, NULL, NULL, &ERR),
                      BOXCAR_OK);
-    assert_int_equal(FAKE.settlements[0].delay_ms, BOXCAR_BACKOFF);
-    assert_int_equal(FAKE.settlements[1].error.len, BOXCAR_ERROR_TEXT_MAX - 1);
+    assert_int_equal(MEMORY.asked.settlements[0].delay_ms, BOXCAR_BACKOFF);
+    assert_int_equal(MEMORY.asked.settlements[1].error.len, BOXCAR_ERROR_TEXT_MAX - 1);
 }
 
 static void what_the_store_says_is_passed_on_and_outputs_stay_untouched(void **state) {
@@ -353,7 +361,7 @@ static void what_the_store_says_is_passed_on_and_outputs_stay_untouched(void **s
     int64_t reaped = 77;
 
     (void)state;
-    FAKE.answer = BOXCAR_E_UNAVAILABLE;
+    MEMORY.down = BOXCAR_E_UNAVAILABLE;
     options.owner.uuid = boxcar_uuid_new();
     fill_settlements(items);
     assert_int_equal(boxcar_enqueue(STORE, BOXCAR_OUTBOX, &message, &enqueued, &ERR), BOXCAR_E_UNAVAILABLE);
@@ -367,7 +375,7 @@ static void what_the_store_says_is_passed_on_and_outputs_stay_untouched(void **s
     assert_int_equal(affected, 77);
     assert_int_equal(reaped, 77);
     assert_null(list);
-    assert_int_equal(FAKE.records, 0);
+    assert_int_equal(MEMORY.log_count, 0);
 }
 
 /* BX-011 */
@@ -388,7 +396,7 @@ static void missing_pointers_are_refused(void **state) {
     assert_int_equal(boxcar_store_open(NULL, NULL, &ERR), BOXCAR_E_INVALID);
     boxcar_store_close(NULL);
     boxcar_list_free(NULL);
-    assert_int_equal(FAKE.calls, 0);
+    assert_int_equal(MEMORY.asked.calls, 0);
 }
 
 /* BX-025 */
@@ -397,11 +405,11 @@ static void a_filter_without_condition_changes_nothing_unless_all_is_set(void **
     int64_t count = 77;
 
     (void)state;
-    FAKE.dead_left = 5;
+    MEMORY.dead_left = 5;
     assert_int_equal(boxcar_dead_replay(STORE, &filter, BOXCAR_NO_STR, &count, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "filter");
     assert_int_equal(boxcar_dead_purge(STORE, &filter, &count, &ERR), BOXCAR_E_INVALID);
-    assert_int_equal(FAKE.calls, 0);
+    assert_int_equal(MEMORY.asked.calls, 0);
     assert_int_equal(count, 77);
     filter.all = true;
     assert_int_equal(boxcar_dead_purge(STORE, &filter, &count, &ERR), BOXCAR_OK);
@@ -415,12 +423,12 @@ static void large_numbers_of_dead_letters_go_in_chunks(void **state) {
 
     (void)state;
     filter.reason = BOXCAR_REASON_EXHAUSTED;
-    FAKE.dead_left = 2500;
+    MEMORY.dead_left = 2500;
     assert_int_equal(boxcar_dead_replay(STORE, &filter, BOXCAR_STR("why"), &count, &ERR), BOXCAR_OK);
     assert_int_equal(count, 2500);
-    assert_int_equal(FAKE.dead_calls, 3);
-    assert_memory_equal(FAKE.note.data, "why", 3);
-    assert_int_equal(FAKE.filter.reason, BOXCAR_REASON_EXHAUSTED);
+    assert_int_equal(MEMORY.asked.dead_calls, 3);
+    assert_memory_equal(MEMORY.asked.note.data, "why", 3);
+    assert_int_equal(MEMORY.asked.dead_filter.reason, BOXCAR_REASON_EXHAUSTED);
     assert_int_equal(boxcar_dead_replay(STORE, &filter, BOXCAR_STR("a\0"), NULL, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "note");
 }
@@ -440,12 +448,12 @@ static void inspection_is_checked_and_handed_down(void **state) {
     assert_string_equal(ERR.argument, "limit");
     options.limit = 0;
     assert_int_equal(boxcar_message_page(STORE, &options, &list, &ERR), BOXCAR_E_INVALID);
-    assert_int_equal(FAKE.calls, 0);
+    assert_int_equal(MEMORY.asked.calls, 0);
     options = BOXCAR_MESSAGE_FILTER_INIT;
     options.struct_size = offsetof(boxcar_message_filter, limit); /* an older program */
     options.limit = -1;
     assert_int_equal(boxcar_message_page(STORE, &options, &list, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.list_options.limit, 50);
+    assert_int_equal(MEMORY.asked.message_filter.limit, 50);
     boxcar_list_free(list);
     assert_int_equal(boxcar_message_find(STORE, BOXCAR_INBOX, ref, &list, &ERR), BOXCAR_OK);
     boxcar_list_free(list);
@@ -476,7 +484,7 @@ static void settings_are_the_stores_values_over_the_defaults(void **state) {
     size_t changed = 0;
 
     (void)state;
-    FAKE.setting = (struct setting_value){.name = BOXCAR_STR("retention_done"), .number = 2 * 86400e3};
+    MEMORY.setting = (struct setting_value){.name = BOXCAR_STR("retention_done"), .number = 2 * 86400e3};
     assert_int_equal(boxcar_setting_read(STORE, &list, &ERR), BOXCAR_OK);
     assert_int_equal(list->count, 16);
     for (size_t i = 0; i < list->count; i++) {
@@ -501,10 +509,10 @@ static void a_setting_may_be_a_text(void **state) {
 
     (void)state;
     assert_int_equal(boxcar_setting_write(STORE, name, BOXCAR_STR(""), &ERR), BOXCAR_E_INVALID);
-    assert_int_equal(FAKE.calls, 0);
+    assert_int_equal(MEMORY.asked.calls, 0);
     assert_int_equal(boxcar_setting_write(STORE, name, BOXCAR_STR("waits"), &ERR), BOXCAR_OK);
-    assert_memory_equal(FAKE.setting_text.data, "waits", 5);
-    FAKE.setting = (struct setting_value){.name = name, .text = BOXCAR_STR("waits")};
+    assert_memory_equal(MEMORY.asked.setting.text.data, "waits", 5);
+    MEMORY.setting = (struct setting_value){.name = name, .text = BOXCAR_STR("waits")};
     assert_int_equal(boxcar_setting_read(STORE, &list, &ERR), BOXCAR_OK);
     for (size_t i = 0; i < list->count; i++) {
         const boxcar_setting *setting = list->items[i];
@@ -526,12 +534,12 @@ static void settings_are_checked_before_they_are_written(void **state) {
                      BOXCAR_E_NOT_FOUND);
     assert_non_null(strstr(ERR.message, "nonsense"));
     assert_int_equal(boxcar_setting_write(STORE, name, BOXCAR_STR("-1s"), &ERR), BOXCAR_E_INVALID);
-    assert_int_equal(FAKE.calls, 0);
+    assert_int_equal(MEMORY.asked.calls, 0);
     assert_int_equal(boxcar_setting_write(STORE, name, BOXCAR_STR("250ms"), &ERR), BOXCAR_OK);
-    assert_true(FAKE.setting_number == 250);
-    assert_false(FAKE.setting_was_reset);
+    assert_true(MEMORY.asked.setting.number == 250);
+    assert_false(MEMORY.asked.setting.is_default);
     assert_int_equal(boxcar_setting_write(STORE, name, BOXCAR_NO_STR, &ERR), BOXCAR_OK);
-    assert_true(FAKE.setting_was_reset);
+    assert_true(MEMORY.asked.setting.is_default);
 }
 
 static void upkeep_reports_and_takes_null(void **state) {
@@ -539,7 +547,7 @@ static void upkeep_reports_and_takes_null(void **state) {
     boxcar_audit audit = BOXCAR_AUDIT_INIT;
 
     (void)state;
-    FAKE.reaped = 4;
+    MEMORY.reaped = 4;
     assert_int_equal(boxcar_maintenance_run(STORE, &maintenance, &ERR), BOXCAR_OK);
     assert_int_equal(maintenance.reaped, 4);
     assert_int_equal(boxcar_maintenance_run(STORE, NULL, &ERR), BOXCAR_OK);
@@ -550,8 +558,8 @@ static void upkeep_reports_and_takes_null(void **state) {
     assert_int_equal(boxcar_store_deployment(STORE)->applied, 1);
     assert_int_equal(boxcar_store_deployment(NULL)->schema_version, 0);
     assert_int_equal(boxcar_store_deploy(STORE, &ERR), BOXCAR_OK);
-    assert_string_equal(boxcar_store_kind(STORE), "fake");
-    assert_string_equal(boxcar_store_id(STORE), "fake:1");
+    assert_string_equal(boxcar_store_kind(STORE), "memory");
+    assert_string_equal(boxcar_store_id(STORE), "memory");
     boxcar_store_close(STORE);
 }
 

@@ -1,4 +1,4 @@
-/* The public functions about events over a store that only remembers: what they refuse, what they hand down,
+/* The public functions about events over a store in memory: what they refuse, what they hand down,
  * what they report and what they log. */
 #include "unit.h"
 
@@ -6,15 +6,15 @@
 #include <string.h>
 
 #include "boxcar.h"
-#include "fake_store.h"
+#include "memory_store.h"
 
-static struct fake_store FAKE;
-static boxcar_store *const STORE = &FAKE.store;
+static struct memory_store MEMORY;
+static boxcar_store *const STORE = &MEMORY.store;
 static boxcar_error ERR;
 
 static int fresh_store(void **state) {
     (void)state;
-    fake_store_init(&FAKE);
+    memory_init(&MEMORY);
     ERR = BOXCAR_ERROR_INIT;
     return 0;
 }
@@ -40,13 +40,13 @@ static void events_get_new_ids_or_keep_those_that_were_given(void **state) {
     (void)state;
     events[1].event_id = (boxcar_event_id){{{9}}};
     assert_int_equal(boxcar_event_append(STORE, BOXCAR_STR("s"), 7, events, 3, appended, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.event_count, 3);
-    assert_int_equal(FAKE.version, 7);
+    assert_int_equal(MEMORY.asked.event_count, 3);
+    assert_int_equal(MEMORY.asked.version, 7);
     assert_int_equal(appended[0].event_id.uuid.bytes[6] >> 4, 7);
     assert_memory_not_equal(&appended[0].event_id, &appended[2].event_id, 16);
     assert_memory_equal(&appended[1].event_id, &events[1].event_id, 16);
     for (int i = 0; i < 3; i++)
-        assert_memory_equal(&FAKE.events[i].event_id, &appended[i].event_id, 16);
+        assert_memory_equal(&MEMORY.asked.events[i].event_id, &appended[i].event_id, 16);
 }
 
 /* BX-065: an id that was made in this call is nobody's duplicate, even if a first try got through. */
@@ -55,7 +55,7 @@ static void only_given_ids_can_be_duplicates(void **state) {
     boxcar_appended appended[2] = {BOXCAR_APPENDED_INIT};
 
     (void)state;
-    FAKE.knows_events = true;
+    MEMORY.knows_events = true;
     events[1].event_id = (boxcar_event_id){{{9}}};
     assert_int_equal(boxcar_event_append(STORE, BOXCAR_STR("s"), 0, events, 2, appended, &ERR), BOXCAR_OK);
     assert_false(appended[0].duplicate);
@@ -69,9 +69,9 @@ static void empty_options_are_none(void **state) {
     (void)state;
     event.topic = event.correlation_id = BOXCAR_STR("");
     assert_int_equal(append(BOXCAR_STR("s"), BOXCAR_ANY_VERSION, &event, 1), BOXCAR_OK);
-    assert_null(FAKE.events[0].topic.data);
-    assert_null(FAKE.events[0].correlation_id.data);
-    assert_int_equal(FAKE.version, BOXCAR_ANY_VERSION);
+    assert_null(MEMORY.asked.events[0].topic.data);
+    assert_null(MEMORY.asked.events[0].correlation_id.data);
+    assert_int_equal(MEMORY.asked.version, BOXCAR_ANY_VERSION);
 }
 
 /* BX-011 */
@@ -97,7 +97,7 @@ static void bad_appends_never_reach_the_store(void **state) {
     assert_null(strstr(ERR.message, "secret"));
     assert_int_equal(boxcar_event_append(NULL, BOXCAR_STR("s"), 0, &event, 1, NULL, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "store");
-    assert_int_equal(FAKE.calls, 0);
+    assert_int_equal(MEMORY.asked.calls, 0);
 }
 
 /* BX-011 */
@@ -129,7 +129,7 @@ static void bad_reads_never_reach_the_store(void **state) {
     filter.stream = BOXCAR_STR("");
     assert_int_equal(boxcar_event_read_all(STORE, &filter, &list, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "stream");
-    assert_int_equal(FAKE.calls, 0);
+    assert_int_equal(MEMORY.asked.calls, 0);
     assert_null(list);
 }
 
@@ -141,14 +141,14 @@ static void reads_hand_down_what_they_were_given(void **state) {
     assert_int_equal(filter.limit, 1000);
     filter.after = 42;
     assert_int_equal(boxcar_event_read_all(STORE, &filter, &list, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.event_filter.after, 42);
-    assert_int_equal(FAKE.version, EVENTS_BY_POSITION);
+    assert_int_equal(MEMORY.asked.event_filter.after, 42);
+    assert_int_equal(MEMORY.asked.version, EVENTS_BY_POSITION);
     assert_int_equal(list->count, 0);
     boxcar_list_free(list);
     assert_int_equal(boxcar_event_read(STORE, BOXCAR_STR("s"), 3, 5, &list, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.version, 3);
-    assert_int_equal(FAKE.event_filter.limit, 5);
-    assert_memory_equal(FAKE.event_filter.stream.data, "s", 1);
+    assert_int_equal(MEMORY.asked.version, 3);
+    assert_int_equal(MEMORY.asked.event_filter.limit, 5);
+    assert_memory_equal(MEMORY.asked.event_filter.stream.data, "s", 1);
     boxcar_list_free(list);
 }
 
@@ -159,15 +159,15 @@ static void append_is_logged_without_its_payload(void **state) {
     (void)state;
     STORE->log_level = BOXCAR_LOG_DEBUG;
     assert_int_equal(append(BOXCAR_STR("orders"), 0, &event, 1), BOXCAR_OK);
-    assert_int_equal(FAKE.records, 1);
-    assert_string_equal(FAKE.event, "event_append");
-    assert_non_null(strstr(FAKE.fields, "stream=orders"));
-    assert_non_null(strstr(FAKE.fields, "version=1"));
-    assert_null(strstr(FAKE.text, "secret"));
-    assert_null(strstr(FAKE.fields, "secret"));
+    assert_int_equal(MEMORY.log_count, 1);
+    assert_string_equal(MEMORY.last.event, "event_append");
+    assert_non_null(strstr(MEMORY.last.fields, "stream=orders"));
+    assert_non_null(strstr(MEMORY.last.fields, "version=1"));
+    assert_null(strstr(MEMORY.last.text, "secret"));
+    assert_null(strstr(MEMORY.last.fields, "secret"));
     STORE->log_level = BOXCAR_LOG_INFO;
     assert_int_equal(append(BOXCAR_STR("orders"), 0, &event, 1), BOXCAR_OK);
-    assert_int_equal(FAKE.records, 1);
+    assert_int_equal(MEMORY.log_count, 1);
 }
 
 static void failure_of_the_store_leaves_outputs_alone(void **state) {
@@ -177,7 +177,7 @@ static void failure_of_the_store_leaves_outputs_alone(void **state) {
     boxcar_event_list *list = NULL;
 
     (void)state;
-    FAKE.answer = BOXCAR_E_CONFLICT;
+    MEMORY.down = BOXCAR_E_CONFLICT;
     assert_int_equal(boxcar_event_append(STORE, BOXCAR_STR("s"), 0, &event, 1, &appended, &ERR),
                      BOXCAR_E_CONFLICT);
     assert_int_equal(appended.version, -7);

@@ -1,4 +1,4 @@
-/* boxcar_enqueue_feed over a store that only remembers: what goes into a transaction, and what is done when
+/* boxcar_enqueue_feed over a store in memory: what goes into a transaction, and what is done when
  * that cannot go on. */
 #include "unit.h"
 
@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "boxcar.h"
-#include "fake_store.h"
+#include "memory_store.h"
 
 enum { STEPS_MAX = 8 };
 
@@ -23,9 +23,9 @@ static struct {
     bool commit_is_unknown;
 } HISTORY;
 
-static struct fake_store FAKE;
+static struct memory_store MEMORY;
 static struct store_ops OPS;
-static boxcar_store *const STORE = &FAKE.store;
+static boxcar_store *const STORE = &MEMORY.store;
 static boxcar_error ERR;
 
 static void note(char what) { HISTORY.asked[strlen(HISTORY.asked)] = what; }
@@ -45,8 +45,8 @@ static boxcar_status transaction(struct boxcar_store *store, enum transaction_st
     return HISTORY.commit;
 }
 
-static boxcar_status (*fake_process)(struct boxcar_store *, const struct request *, struct result *,
-                                     boxcar_error *);
+static boxcar_status (*store_process)(struct boxcar_store *, const struct request *, struct result *,
+                                      boxcar_error *);
 
 static boxcar_status process(struct boxcar_store *store, const struct request *batch,
                              struct result *ret_result, boxcar_error *err) {
@@ -58,7 +58,7 @@ static boxcar_status process(struct boxcar_store *store, const struct request *b
             HISTORY.keyed[HISTORY.keyed_count++] = i;
     if (HISTORY.calls == HISTORY.failing_call)
         return error_set(err, BOXCAR_E_UNAVAILABLE, "gone");
-    return fake_process(store, batch, ret_result, err);
+    return store_process(store, batch, ret_result, err);
 }
 
 /* A feed of chunks of two messages each. */
@@ -75,12 +75,12 @@ static struct {
 
 static int setup(void **state) {
     (void)state;
-    fake_store_init(&FAKE);
-    OPS = *FAKE.store.ops;
-    fake_process = OPS.process;
+    memory_init(&MEMORY);
+    OPS = *MEMORY.store.ops;
+    store_process = OPS.process;
     OPS.transaction = transaction;
     OPS.process = process;
-    FAKE.store.ops = &OPS;
+    MEMORY.store.ops = &OPS;
     memset(&HISTORY, 0, sizeof(HISTORY));
     memset(&FEED, 0, sizeof(FEED));
     for (size_t i = 0; i < STEPS_MAX; i++)
@@ -286,8 +286,8 @@ static void messages_are_logged_after_the_commit(void **state) {
     HISTORY.failing_call = 2;
     STORE->log_level = BOXCAR_LOG_INFO;
     assert_int_equal(feed(3), BOXCAR_OK);
-    assert_string_equal(FAKE.event, "enqueue");
-    assert_int_equal(FAKE.records, 6 + 1); /* and one about the transaction */
+    assert_string_equal(MEMORY.last.event, "enqueue");
+    assert_int_equal(MEMORY.log_count, 6 + 1); /* and one about the transaction */
 }
 
 int main(void) {

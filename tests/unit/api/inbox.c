@@ -1,4 +1,4 @@
-/* The public functions about the inbox over a store that only remembers: what they refuse, what they hand
+/* The public functions about the inbox over a store in memory: what they refuse, what they hand
  * down, what they report and what they log. */
 #include "unit.h"
 
@@ -6,15 +6,15 @@
 #include <string.h>
 
 #include "boxcar.h"
-#include "fake_store.h"
+#include "memory_store.h"
 
-static struct fake_store FAKE;
-static boxcar_store *const STORE = &FAKE.store;
+static struct memory_store MEMORY;
+static boxcar_store *const STORE = &MEMORY.store;
 static boxcar_error ERR;
 
 static int fresh_store(void **state) {
     (void)state;
-    fake_store_init(&FAKE);
+    memory_init(&MEMORY);
     ERR = BOXCAR_ERROR_INIT;
     return 0;
 }
@@ -105,21 +105,20 @@ static void message_is_handed_down_with_the_id_of_its_key(void **state) {
     message.delay_ms = 5;
     message.ttl_ms = 7;
     message.max_attempts = 3;
-    FAKE.delivered[0] = (boxcar_enqueued){.work_id = {42}, .message_id = id, .duplicate = true};
+    MEMORY.count = 41;
+    assert_int_equal(boxcar_enqueue(STORE, BOXCAR_INBOX, &message, NULL, NULL), BOXCAR_OK);
     assert_int_equal(boxcar_enqueue(STORE, BOXCAR_INBOX, &message, &enqueued, &ERR), BOXCAR_OK);
     assert_int_equal(enqueued.work_id.value, 42);
     assert_true(enqueued.duplicate);
-    assert_int_equal(FAKE.origin_count, 1);
-    assert_memory_equal(&FAKE.origins[0].message_id, &id, sizeof(id));
-    assert_memory_equal(&FAKE.messages[0].message_id, &id, sizeof(id));
-    assert_text(FAKE.origins[0].source, "shop");
-    assert_null(FAKE.origins[0].content_hash.data); /* empty is none */
-    assert_null(FAKE.messages[0].correlation_id.data);
-    assert_text(FAKE.messages[0].stream, "s");
-    assert_int_equal(FAKE.messages[0].delay_ms, 5);
-    assert_int_equal(FAKE.messages[0].ttl_ms, 7);
-    assert_int_equal(FAKE.messages[0].max_attempts, 3);
-    assert_int_equal(boxcar_enqueue(STORE, BOXCAR_INBOX, &message, NULL, NULL), BOXCAR_OK);
+    assert_int_equal(MEMORY.asked.request.base.messages[BOXCAR_INBOX].count, 1);
+    assert_memory_equal(&MEMORY.asked.messages[0].message_id, &id, sizeof(id));
+    assert_text(MEMORY.asked.messages[0].source, "shop");
+    assert_null(MEMORY.asked.messages[0].content_hash.data); /* empty is none */
+    assert_null(MEMORY.asked.messages[0].correlation_id.data);
+    assert_text(MEMORY.asked.messages[0].stream, "s");
+    assert_int_equal(MEMORY.asked.messages[0].delay_ms, 5);
+    assert_int_equal(MEMORY.asked.messages[0].ttl_ms, 7);
+    assert_int_equal(MEMORY.asked.messages[0].max_attempts, 3);
 }
 
 static void many_are_handed_down_in_order(void **state) {
@@ -127,15 +126,13 @@ static void many_are_handed_down_in_order(void **state) {
     boxcar_enqueued enqueued[3];
 
     (void)state;
-    for (int i = 0; i < 3; i++)
-        FAKE.delivered[i].work_id.value = i + 1;
     assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_INBOX, messages, 3, enqueued, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.origin_count, 3);
-    assert_text(FAKE.origins[2].external_id, "3");
+    assert_int_equal(MEMORY.asked.request.base.messages[BOXCAR_INBOX].count, 3);
+    assert_text(MEMORY.asked.messages[2].external_id, "3");
     assert_int_equal(enqueued[2].work_id.value, 3);
-    FAKE.calls = 0;
+    MEMORY.asked.calls = 0;
     assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_INBOX, NULL, 0, NULL, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.calls, 0);
+    assert_int_equal(MEMORY.asked.calls, 0);
 }
 
 /* A program built for an older library has smaller structs: an array of them is walked in its own steps. */
@@ -156,8 +153,8 @@ static void messages_of_an_older_program_are_smaller(void **state) {
     assert_int_equal(
         boxcar_enqueue_many(STORE, BOXCAR_INBOX, (const boxcar_new_message *)bytes, 2, NULL, &ERR),
         BOXCAR_OK);
-    assert_text(FAKE.origins[1].external_id, "2");
-    assert_null(FAKE.origins[1].content_hash.data);
+    assert_text(MEMORY.asked.messages[1].external_id, "2");
+    assert_null(MEMORY.asked.messages[1].content_hash.data);
     for (int i = 0; i < 2; i++) {
         boxcar_new_message message = delivery("shop", "1");
         message.struct_size = SMALLER;
@@ -166,15 +163,15 @@ static void messages_of_an_older_program_are_smaller(void **state) {
     assert_int_equal(
         boxcar_enqueue_many(STORE, BOXCAR_OUTBOX, (const boxcar_new_message *)bytes, 2, NULL, &ERR),
         BOXCAR_OK);
-    assert_int_equal(FAKE.messages[1].due_at, BOXCAR_TIME_NONE);
-    assert_int_equal(FAKE.messages[1].struct_size, sizeof(boxcar_new_message));
+    assert_int_equal(MEMORY.asked.messages[1].due_at, BOXCAR_TIME_NONE);
+    assert_int_equal(MEMORY.asked.messages[1].struct_size, sizeof(boxcar_new_message));
 }
 
 static void assert_refused(boxcar_status status, const char *argument) {
     assert_int_equal(status, BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, argument);
-    assert_int_equal(FAKE.calls, 0);
-    assert_int_equal(FAKE.records, 0);
+    assert_int_equal(MEMORY.asked.calls, 0);
+    assert_int_equal(MEMORY.log_count, 0);
 }
 
 /* BX-011 */
@@ -208,12 +205,12 @@ static void delivery_is_logged_without_its_payload(void **state) {
 
     (void)state;
     assert_int_equal(boxcar_enqueue(STORE, BOXCAR_INBOX, &message, NULL, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.records, 1);
-    assert_int_equal(FAKE.level, BOXCAR_LOG_INFO);
-    assert_string_equal(FAKE.event, "inbox_enqueue");
-    assert_non_null(strstr(FAKE.fields, "source=shop external_id=1 message_id="));
-    assert_null(strstr(FAKE.fields, "secret"));
-    assert_null(strstr(FAKE.text, "secret"));
+    assert_int_equal(MEMORY.log_count, 1);
+    assert_int_equal(MEMORY.last.level, BOXCAR_LOG_INFO);
+    assert_string_equal(MEMORY.last.event, "inbox_enqueue");
+    assert_non_null(strstr(MEMORY.last.fields, "source=shop external_id=1 message_id="));
+    assert_null(strstr(MEMORY.last.fields, "secret"));
+    assert_null(strstr(MEMORY.last.text, "secret"));
 }
 
 /* BX-080 */
@@ -222,19 +219,20 @@ static void other_hash_is_a_warning_and_no_failure(void **state) {
     bool answer, mismatch = false;
 
     (void)state;
-    FAKE.store.log_level = BOXCAR_LOG_WARN;
-    FAKE.delivered[0].hash_mismatch = FAKE.hash_mismatch = true;
+    MEMORY.store.log_level = BOXCAR_LOG_WARN;
+    MEMORY.other_hash = message.payload.data;
+    MEMORY.hash_mismatch = true;
     assert_int_equal(boxcar_enqueue(STORE, BOXCAR_INBOX, &message, NULL, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.records, 1);
-    assert_string_equal(FAKE.event, "inbox_hash_mismatch");
+    assert_int_equal(MEMORY.log_count, 1);
+    assert_string_equal(MEMORY.last.event, "inbox_hash_mismatch");
     assert_int_equal(
         boxcar_inbox_already_processed(STORE, key_of("shop", "1"), BOXCAR_STR("h"), &answer, &mismatch, &ERR),
         BOXCAR_OK);
     assert_true(mismatch);
     assert_int_equal(boxcar_inbox_accept(STORE, key_of("shop", "1"), BOXCAR_STR("h"), &answer, NULL, &ERR),
                      BOXCAR_OK);
-    assert_int_equal(FAKE.records, 3);
-    assert_int_equal(FAKE.level, BOXCAR_LOG_WARN);
+    assert_int_equal(MEMORY.log_count, 3);
+    assert_int_equal(MEMORY.last.level, BOXCAR_LOG_WARN);
 }
 
 static void questions_are_checked_and_handed_down(void **state) {
@@ -252,14 +250,14 @@ static void questions_are_checked_and_handed_down(void **state) {
     assert_refused(boxcar_inbox_accept(STORE, key, BOXCAR_NO_STR, NULL, NULL, &ERR), "ret_is_new");
     assert_refused(boxcar_inbox_already_processed(STORE, key, BOXCAR_NO_STR, NULL, NULL, &ERR),
                    "ret_processed");
-    FAKE.inbox_answer = true;
+    MEMORY.inbox_answer = true;
     assert_int_equal(boxcar_inbox_accept(STORE, key, BOXCAR_STR("h"), &answer, NULL, &ERR), BOXCAR_OK);
     assert_true(answer);
-    assert_text(FAKE.origins[0].content_hash, "h");
-    assert_int_equal(FAKE.question, INBOX_ACCEPT);
+    assert_text(MEMORY.asked.origin.content_hash, "h");
+    assert_int_equal(MEMORY.asked.question, INBOX_ACCEPT);
     assert_int_equal(boxcar_inbox_already_processed(STORE, key, BOXCAR_NO_STR, &answer, NULL, &ERR),
                      BOXCAR_OK);
-    assert_int_equal(FAKE.question, INBOX_IS_PROCESSED);
+    assert_int_equal(MEMORY.asked.question, INBOX_IS_PROCESSED);
     assert_int_equal(boxcar_inbox_find(STORE, key, &list, &ERR), BOXCAR_OK);
     assert_int_equal(list->count, 0);
     assert_null(list->items[0]);
@@ -273,16 +271,16 @@ static void reviving_replays_one_dead_letter_of_the_inbox(void **state) {
     boxcar_work_id work_id;
 
     (void)state;
-    FAKE.found = (boxcar_message){.work_id = {42}, .status = BOXCAR_FAILED};
-    FAKE.dead_left = 1;
+    MEMORY.found = (boxcar_message){.work_id = {42}, .status = BOXCAR_FAILED};
+    MEMORY.dead_left = 1;
     assert_int_equal(boxcar_inbox_revive(STORE, ref, BOXCAR_STR("fixed"), &work_id, &ERR), BOXCAR_OK);
     assert_int_equal(work_id.value, 42);
-    assert_int_equal(FAKE.box, BOXCAR_INBOX);
-    assert_int_equal(FAKE.ref.message_id.uuid.bytes[0], 9);
-    assert_int_equal(FAKE.filter.box, BOXCAR_INBOX);
-    assert_int_equal(FAKE.filter.ref_count, 1);
-    assert_text(FAKE.note, "fixed");
-    assert_string_equal(FAKE.event, "inbox_revive");
+    assert_int_equal(MEMORY.asked.box, BOXCAR_INBOX);
+    assert_int_equal(MEMORY.asked.ref.message_id.uuid.bytes[0], 9);
+    assert_int_equal(MEMORY.asked.dead_filter.box, BOXCAR_INBOX);
+    assert_int_equal(MEMORY.asked.dead_filter.ref_count, 1);
+    assert_text(MEMORY.asked.note, "fixed");
+    assert_string_equal(MEMORY.last.event, "inbox_revive");
 }
 
 /* BX-084 */
@@ -290,13 +288,13 @@ static void what_is_not_dead_is_not_revived(void **state) {
     boxcar_message_ref ref = {.work_id = {42}};
 
     (void)state;
-    FAKE.found = (boxcar_message){.work_id = {42}, .status = BOXCAR_DONE};
+    MEMORY.found = (boxcar_message){.work_id = {42}, .status = BOXCAR_DONE};
     assert_int_equal(boxcar_inbox_revive(STORE, ref, BOXCAR_STR("why"), NULL, &ERR), BOXCAR_E_CONFLICT);
     assert_non_null(strstr(ERR.message, "done"));
-    assert_int_equal(FAKE.dead_calls, 0);
-    FAKE.found.status = BOXCAR_FAILED; /* but somebody is faster, each time */
+    assert_int_equal(MEMORY.asked.dead_calls, 0);
+    MEMORY.found.status = BOXCAR_FAILED; /* but somebody is faster, each time */
     assert_int_equal(boxcar_inbox_revive(STORE, ref, BOXCAR_STR("why"), NULL, &ERR), BOXCAR_E_CONFLICT);
-    FAKE.calls = FAKE.records = 0;
+    MEMORY.asked.calls = MEMORY.log_count = 0;
     assert_refused(boxcar_inbox_revive(STORE, ref, BOXCAR_STR(""), NULL, &ERR), "reason");
     assert_refused(
         boxcar_inbox_revive(STORE, (boxcar_message_ref){{0}, {{{0}}}}, BOXCAR_STR("why"), NULL, &ERR), "ref");
@@ -316,17 +314,17 @@ static void claiming_and_settling_are_for_the_inbox(void **state) {
         assert_int_equal(
             boxcar_settle(STORE, &options, (boxcar_settle_kind)kind, &settlement, 1, NULL, NULL, &ERR),
             BOXCAR_OK);
-        assert_int_equal(FAKE.batch.parts[BOXCAR_INBOX].settle[kind].count, 1);
+        assert_int_equal(MEMORY.asked.request.parts[BOXCAR_INBOX].settle[kind].count, 1);
     }
     assert_int_equal(boxcar_settle(STORE, CLAIMER_FOR(BOXCAR_INBOX, options.owner, 5000), BOXCAR_RENEW,
                                    &settlement, 1, NULL, NULL, &ERR),
                      BOXCAR_OK);
-    assert_int_equal(FAKE.batch.parts[BOXCAR_INBOX].settle[BOXCAR_RENEW].count, 1);
+    assert_int_equal(MEMORY.asked.request.parts[BOXCAR_INBOX].settle[BOXCAR_RENEW].count, 1);
     assert_int_equal(boxcar_claim(STORE, &options, &list, &ERR), BOXCAR_OK);
     boxcar_list_free(list);
-    assert_int_equal(FAKE.batch.parts[BOXCAR_INBOX].claim_size, 50);
+    assert_int_equal(MEMORY.asked.request.parts[BOXCAR_INBOX].claim_size, 50);
     assert_int_equal(boxcar_reap(STORE, BOXCAR_INBOX, &count, &ERR), BOXCAR_OK);
-    assert_true(FAKE.batch.parts[BOXCAR_INBOX].reap);
+    assert_true(MEMORY.asked.request.parts[BOXCAR_INBOX].reap);
 }
 
 static void what_the_store_refuses_is_passed_on_and_outputs_stay_untouched(void **state) {
@@ -336,7 +334,7 @@ static void what_the_store_refuses_is_passed_on_and_outputs_stay_untouched(void 
     bool answer = true, mismatch = true;
 
     (void)state;
-    FAKE.answer = BOXCAR_E_UNAVAILABLE;
+    MEMORY.down = BOXCAR_E_UNAVAILABLE;
     assert_int_equal(boxcar_enqueue(STORE, BOXCAR_INBOX, &message, &enqueued, &ERR), BOXCAR_E_UNAVAILABLE);
     assert_int_equal(boxcar_enqueue_many(STORE, BOXCAR_INBOX, &message, 1, &enqueued, &ERR),
                      BOXCAR_E_UNAVAILABLE);
@@ -348,7 +346,7 @@ static void what_the_store_refuses_is_passed_on_and_outputs_stay_untouched(void 
         BOXCAR_E_UNAVAILABLE);
     assert_int_equal(enqueued.work_id.value, 77);
     assert_true(answer && mismatch && !list);
-    assert_int_equal(FAKE.records, 0);
+    assert_int_equal(MEMORY.log_count, 0);
 }
 
 #define TEST(function) cmocka_unit_test_setup(function, fresh_store)

@@ -6,15 +6,15 @@
 #include <string.h>
 
 #include "boxcar.h"
-#include "fake_store.h"
+#include "memory_store.h"
 
-static struct fake_store FAKE;
+static struct memory_store MEMORY;
 static boxcar_error ERR;
-#define STORE (&FAKE.store)
+#define STORE (&MEMORY.store)
 
 static int setup(void **state) {
     (void)state;
-    fake_store_init(&FAKE);
+    memory_init(&MEMORY);
     ERR = BOXCAR_ERROR_INIT;
     return 0;
 }
@@ -66,7 +66,11 @@ static void everything_reaches_the_store_in_one_call(void **state) {
     boxcar_result *result = NULL;
 
     (void)state;
-    FAKE.claimed_count = 3;
+    MEMORY.all_leased = true;
+    MEMORY.count = 4;
+    MEMORY.messages[2 - 1].settled = MEMORY.messages[4 - 1].settled = 1; /* by somebody else */
+    for (int i = 0; i < 3; i++)
+        memory_add(&MEMORY, "orders.paid", 0);
     outbox.settle[BOXCAR_ACK] = (boxcar_settlement_list){acks, 2};
     outbox.claim_size = 7;
     outbox.lease_ms = 5000;
@@ -81,28 +85,29 @@ static void everything_reaches_the_store_in_one_call(void **state) {
     batch.heartbeat = &heartbeat;
     assert_int_equal(boxcar_request_faults(&batch, NULL, NULL), 0);
     assert_int_equal(boxcar_process(STORE, &batch, &result, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.calls, 1);
-    const boxcar_request_part *out = &FAKE.batch.parts[BOXCAR_OUTBOX], *in = &FAKE.batch.parts[BOXCAR_INBOX];
-    assert_int_equal(FAKE.batch.base.messages[BOXCAR_OUTBOX].count, 2);
-    assert_true(FAKE.batch.own[BOXCAR_OUTBOX].fresh_ids);
+    assert_int_equal(MEMORY.asked.calls, 1);
+    const boxcar_request_part *out = &MEMORY.asked.request.parts[BOXCAR_OUTBOX],
+                              *in = &MEMORY.asked.request.parts[BOXCAR_INBOX];
+    assert_int_equal(MEMORY.asked.request.base.messages[BOXCAR_OUTBOX].count, 2);
+    assert_true(MEMORY.asked.request.own[BOXCAR_OUTBOX].fresh_ids);
     assert_int_equal(out->settle[BOXCAR_ACK].count, 2);
     assert_int_equal(out->claim_size, 7);
     assert_int_equal(out->lease_ms, 5000);
     assert_int_equal(out->topic_count, 1);
     assert_int_equal(in->settle[BOXCAR_DEFER].count, 2);
-    assert_int_equal(FAKE.settlements[0].delay_ms, BOXCAR_BACKOFF); /* of the renewals, remembered last */
+    assert_int_equal(MEMORY.asked.settlements[0].delay_ms,
+                     BOXCAR_BACKOFF); /* of the renewals, remembered last */
     assert_int_equal(in->settle[BOXCAR_RENEW].count, 2);
     assert_int_equal(request_part_renew_ms(in), BOXCAR_LEASE_MS_DEFAULT);
     assert_int_equal(in->claim_size, 0);
-    assert_int_equal(FAKE.batch.instance_count, 2);
-    assert_memory_equal(&FAKE.batch.base.owner, &batch.owner, sizeof(batch.owner));
-    /* The fake store says that all but the last of a list were affected. */
+    assert_int_equal(MEMORY.asked.request.instance_count, 2);
+    assert_memory_equal(&MEMORY.asked.request.base.owner, &batch.owner, sizeof(batch.owner));
     assert_int_equal(result->settled[BOXCAR_OUTBOX][BOXCAR_ACK].items[0].value, 1);
     assert_int_equal(result->settled[BOXCAR_OUTBOX][BOXCAR_ACK].count, 1);
     assert_int_equal(result->settled[BOXCAR_INBOX][BOXCAR_DEFER].items[0].value, 3);
     assert_int_equal(result->claimed[BOXCAR_OUTBOX]->count, 3);
     assert_int_equal(result->claimed[BOXCAR_INBOX]->count, 0);
-    assert_int_equal(result->enqueued[BOXCAR_OUTBOX].items[1]->work_id.value, 2);
+    assert_int_equal(result->enqueued[BOXCAR_OUTBOX].items[1]->work_id.value, 9);
     assert_int_equal(result->enqueued[BOXCAR_OUTBOX].count, 2);
     boxcar_result_free(result);
 }
@@ -116,28 +121,27 @@ static void inbox_messages_go_with_the_batch(void **state) {
     boxcar_result *result = NULL;
 
     (void)state;
-    FAKE.store.log_level = BOXCAR_LOG_WARN;
-    FAKE.delivered[0] = (boxcar_enqueued){.work_id = {4}};
-    FAKE.delivered[1] = (boxcar_enqueued){.work_id = {5}, .duplicate = true, .hash_mismatch = true};
+    MEMORY.store.log_level = BOXCAR_LOG_WARN;
+    MEMORY.other_hash = "other";
+    in[1].payload = BOXCAR_STR("other");
     in[1].content_hash = BOXCAR_STR("h");
     batch.messages[BOXCAR_OUTBOX] = (boxcar_new_message_list){&out, 1};
     batch.messages[BOXCAR_INBOX] = (boxcar_new_message_list){in, 2}; /* needs no owner and no part */
     assert_int_equal(boxcar_process(STORE, &batch, &result, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.calls, 1);
-    assert_int_equal(FAKE.batch.base.messages[BOXCAR_OUTBOX].count, 1);
-    assert_int_equal(FAKE.batch.base.messages[BOXCAR_INBOX].count, 2);
-    assert_false(FAKE.batch.own[BOXCAR_INBOX].fresh_ids);
-    assert_memory_equal(&FAKE.messages[1].message_id, &id, sizeof(id));
-    assert_memory_equal(&FAKE.origins[1].message_id, &id, sizeof(id));
-    assert_int_equal(FAKE.origins[1].content_hash.len, 1);
+    assert_int_equal(MEMORY.asked.calls, 1);
+    assert_int_equal(MEMORY.asked.request.base.messages[BOXCAR_OUTBOX].count, 1);
+    assert_int_equal(MEMORY.asked.request.base.messages[BOXCAR_INBOX].count, 2);
+    assert_false(MEMORY.asked.request.own[BOXCAR_INBOX].fresh_ids);
+    assert_memory_equal(&MEMORY.asked.messages[1].message_id, &id, sizeof(id));
+    assert_int_equal(MEMORY.asked.messages[1].content_hash.len, 1);
     assert_int_equal(result->enqueued[BOXCAR_OUTBOX].items[0]->work_id.value, 1);
     assert_int_equal(result->enqueued[BOXCAR_OUTBOX].count, 1);
     assert_false(result->enqueued[BOXCAR_INBOX].items[0]->duplicate);
-    assert_int_equal(result->enqueued[BOXCAR_INBOX].items[1]->work_id.value, 5);
+    assert_int_equal(result->enqueued[BOXCAR_INBOX].items[1]->work_id.value, 3);
     assert_true(result->enqueued[BOXCAR_INBOX].items[1]->hash_mismatch);
     assert_int_equal(result->enqueued[BOXCAR_INBOX].count, 2);
-    assert_int_equal(FAKE.records, 1);
-    assert_string_equal(FAKE.event, "inbox_hash_mismatch");
+    assert_int_equal(MEMORY.log_count, 1);
+    assert_string_equal(MEMORY.last.event, "inbox_hash_mismatch");
     boxcar_result_free(result);
 }
 
@@ -172,7 +176,7 @@ static void faults_of_inbox_messages_are_named(void **state) {
     batch.messages[BOXCAR_INBOX].items = NULL;
     assert_int_equal(boxcar_process(STORE, &batch, &result, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "inbox.messages");
-    assert_int_equal(FAKE.calls, 0);
+    assert_int_equal(MEMORY.asked.calls, 0);
     assert_null(result);
 }
 
@@ -237,7 +241,7 @@ static void every_fault_is_named(void **state) {
     assert_int_equal(boxcar_process(STORE, &batch, &result, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "owner");
     assert_non_null(strstr(ERR.message, "19 faults"));
-    assert_int_equal(FAKE.calls, 0);
+    assert_int_equal(MEMORY.asked.calls, 0);
     assert_null(result);
 }
 
@@ -255,7 +259,7 @@ static void single_fault_is_said_as_it_is(void **state) {
     assert_string_equal(ERR.argument, "inbox.acks[3].work_id");
     assert_non_null(strstr(ERR.message, "inbox.acks[3].work_id"));
     assert_null(strstr(ERR.message, "faults"));
-    assert_int_equal(FAKE.calls, 0);
+    assert_int_equal(MEMORY.asked.calls, 0);
 }
 
 static void missing_arguments_are_named(void **state) {
@@ -292,7 +296,7 @@ static void batch_that_asks_nothing_succeeds(void **state) {
 static boxcar_settlement named(uint8_t id) {
     boxcar_settlement item = BOXCAR_SETTLEMENT_INIT;
 
-    item.message_id.uuid.bytes[15] = id; /* the fake store makes the work id of it */
+    item.message_id.uuid.bytes[15] = id;
     return item;
 }
 
@@ -305,6 +309,10 @@ static void stores_are_given_work_ids(void **state) {
     boxcar_result *result = NULL;
 
     (void)state;
+    MEMORY.all_leased = true;
+    for (MEMORY.count = 0; MEMORY.count < 9; MEMORY.count++) /* the last byte of the id is the work id */
+        MEMORY.messages[MEMORY.count].id.uuid.bytes[15] = (uint8_t)(MEMORY.count + 1);
+    MEMORY.messages[5 - 1].box = MEMORY.messages[6 - 1].box = BOXCAR_INBOX;
     fails[0].stages = 1;
     outbox.settle[BOXCAR_ACK] = (boxcar_settlement_list){acks, 3};
     outbox.settle[BOXCAR_FAIL] = (boxcar_settlement_list){fails, 1};
@@ -312,21 +320,22 @@ static void stores_are_given_work_ids(void **state) {
     batch.owner.uuid = boxcar_uuid_new();
     batch.parts[BOXCAR_OUTBOX] = &outbox;
     assert_int_equal(boxcar_process(STORE, &batch, &result, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.calls, 2);
+    assert_int_equal(MEMORY.asked.calls, 2);
     assert_int_equal(result->settled[BOXCAR_OUTBOX][BOXCAR_ACK].items[1].value, 9);
-    assert_int_equal(FAKE.settlements[0].work_id.value, 3); /* of the record of stages, remembered last */
-    assert_int_equal(FAKE.settlements[2].work_id.value, 8);
+    assert_int_equal(MEMORY.asked.settlements[0].work_id.value,
+                     3); /* of the record of stages, remembered last */
+    assert_int_equal(MEMORY.asked.settlements[2].work_id.value, 8);
     assert_int_equal(acks[1].work_id.value, 0); /* the caller's */
     boxcar_result_free(result);
     batch.parts[BOXCAR_INBOX] = &inbox;
     assert_int_equal(boxcar_process(STORE, &batch, &result, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.calls, 5);
-    assert_int_equal(FAKE.box, BOXCAR_INBOX);
-    assert_int_equal(result->settled[BOXCAR_INBOX][BOXCAR_DEFER].items[0].value, 5);
+    assert_int_equal(MEMORY.asked.calls, 5);
+    assert_int_equal(MEMORY.asked.box, BOXCAR_INBOX);
+    assert_int_equal(result->settled[BOXCAR_INBOX][BOXCAR_DEFER].items[1].value, 5);
     boxcar_result_free(result);
-    FAKE.answer = BOXCAR_E_UNAVAILABLE;
+    MEMORY.down = BOXCAR_E_UNAVAILABLE;
     assert_int_equal(boxcar_process(STORE, &batch, &result, &ERR), BOXCAR_E_UNAVAILABLE);
-    assert_int_equal(FAKE.calls, 6);
+    assert_int_equal(MEMORY.asked.calls, 6);
 }
 
 /* BX-011 */
@@ -375,7 +384,7 @@ static void shorter_structs_keep_the_defaults(void **state) {
     outbox.claim_size = -5; /* not looked at */
     batch.parts[BOXCAR_OUTBOX] = &outbox;
     assert_int_equal(boxcar_process(STORE, &batch, &result, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.batch.parts[BOXCAR_OUTBOX].claim_size, 0);
+    assert_int_equal(MEMORY.asked.request.parts[BOXCAR_OUTBOX].claim_size, 0);
     boxcar_result_free(result);
 }
 
@@ -384,7 +393,7 @@ static void failure_of_the_store_is_passed_on(void **state) {
     boxcar_result *result = NULL;
 
     (void)state;
-    FAKE.answer = BOXCAR_E_UNAVAILABLE;
+    MEMORY.down = BOXCAR_E_UNAVAILABLE;
     assert_int_equal(boxcar_process(STORE, &batch, &result, &ERR), BOXCAR_E_UNAVAILABLE);
     assert_null(result);
 }

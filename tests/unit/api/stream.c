@@ -1,4 +1,4 @@
-/* The public functions about streams and workers over a store that only remembers: what they refuse, what
+/* The public functions about streams and workers over a store in memory: what they refuse, what
  * they hand down, what they report and what they log. */
 #include "unit.h"
 
@@ -6,17 +6,17 @@
 
 #include "boxcar.h"
 #include "core/names.h"
-#include "fake_store.h"
+#include "memory_store.h"
 
-static struct fake_store FAKE;
-static boxcar_store *const STORE = &FAKE.store;
+static struct memory_store MEMORY;
+static boxcar_store *const STORE = &MEMORY.store;
 static boxcar_error ERR;
 
 static const boxcar_str KEY = {"order-42", 8};
 
 static int fresh_store(void **state) {
     (void)state;
-    fake_store_init(&FAKE);
+    memory_init(&MEMORY);
     ERR = BOXCAR_ERROR_INIT;
     return 0;
 }
@@ -25,7 +25,7 @@ static int fresh_store(void **state) {
     do {                                                                                                     \
         assert_int_equal(call, BOXCAR_E_INVALID);                                                            \
         assert_string_equal(ERR.argument, name);                                                             \
-        assert_int_equal(FAKE.calls, 0);                                                                     \
+        assert_int_equal(MEMORY.asked.calls, 0);                                                             \
     } while (0)
 
 static void pages_are_handed_down_as_asked_for(void **state) {
@@ -39,10 +39,10 @@ static void pages_are_handed_down_as_asked_for(void **state) {
     filter.prefix = BOXCAR_STR("order-");
     filter.after = KEY;
     filter.limit = 10000;
-    FAKE.stream_count = 2;
+    MEMORY.stream_count = 2;
     assert_int_equal(boxcar_stream_page(STORE, &filter, &list, &ERR), BOXCAR_OK);
-    assert_memory_equal(&FAKE.stream_filter, &filter, sizeof(filter));
-    assert_null(FAKE.stream.data);
+    assert_memory_equal(&MEMORY.asked.stream_filter, &filter, sizeof(filter));
+    assert_null(MEMORY.asked.stream.data);
     assert_int_equal(list->count, 2);
     assert_non_null(list->items[1]);
     boxcar_list_free(list);
@@ -52,13 +52,13 @@ static void stream_that_the_store_does_not_know_is_not_found(void **state) {
     boxcar_stream_list *list = NULL;
 
     (void)state;
-    FAKE.stream_count = 1;
+    MEMORY.stream_count = 1;
     assert_int_equal(boxcar_stream_find(STORE, BOXCAR_INBOX, KEY, &list, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.stream_filter.box, BOXCAR_INBOX);
-    assert_memory_equal(FAKE.stream.data, KEY.data, KEY.len);
+    assert_int_equal(MEMORY.asked.stream_filter.box, BOXCAR_INBOX);
+    assert_memory_equal(MEMORY.asked.stream.data, KEY.data, KEY.len);
     boxcar_list_free(list);
     list = NULL;
-    FAKE.stream_count = 0;
+    MEMORY.stream_count = 0;
     assert_int_equal(boxcar_stream_find(STORE, BOXCAR_INBOX, KEY, &list, &ERR), BOXCAR_E_NOT_FOUND);
     assert_non_null(strstr(ERR.message, "inbox"));
     assert_null(list);
@@ -70,22 +70,22 @@ static void decisions_are_handed_down_and_logged(void **state) {
 
     (void)state;
     assert_int_equal(boxcar_stream_resume(STORE, BOXCAR_INBOX, KEY, true, &ERR), BOXCAR_OK);
-    assert_true(FAKE.action == STREAM_REPLAY && FAKE.box == BOXCAR_INBOX);
-    assert_string_equal(FAKE.event, "stream_resume");
-    assert_string_equal(FAKE.fields, "stream=order-42 ");
-    assert_int_equal(FAKE.level, BOXCAR_LOG_INFO);
+    assert_true(MEMORY.asked.action == STREAM_REPLAY && MEMORY.asked.box == BOXCAR_INBOX);
+    assert_string_equal(MEMORY.last.event, "stream_resume");
+    assert_string_equal(MEMORY.last.fields, "stream=order-42 ");
+    assert_int_equal(MEMORY.last.level, BOXCAR_LOG_INFO);
     assert_int_equal(boxcar_stream_skip(STORE, BOXCAR_OUTBOX, KEY, &skipped, &ERR), BOXCAR_OK);
-    assert_int_equal(FAKE.action, STREAM_SKIP);
+    assert_int_equal(MEMORY.asked.action, STREAM_SKIP);
     assert_int_equal(skipped.value, 55);
-    assert_string_equal(FAKE.event, "stream_skip");
+    assert_string_equal(MEMORY.last.event, "stream_skip");
     assert_int_equal(boxcar_stream_skip(STORE, BOXCAR_OUTBOX, KEY, NULL, &ERR), BOXCAR_OK);
     assert_int_equal(boxcar_stream_rule_write(STORE, BOXCAR_STR("order-*"), BOXCAR_STREAM_HALT, &ERR),
                      BOXCAR_OK);
-    assert_int_equal(FAKE.policy, BOXCAR_STREAM_HALT);
-    assert_string_equal(FAKE.fields, "pattern=order-* policy=halt ");
+    assert_int_equal(MEMORY.asked.policy, BOXCAR_STREAM_HALT);
+    assert_string_equal(MEMORY.last.fields, "pattern=order-* policy=halt ");
     assert_int_equal(boxcar_stream_rule_write(STORE, BOXCAR_STR("*"), BOXCAR_STREAM_DEFAULT, &ERR),
                      BOXCAR_OK);
-    assert_string_equal(FAKE.fields, "pattern=* policy=default ");
+    assert_string_equal(MEMORY.last.fields, "pattern=* policy=default ");
 }
 
 /* BX-011 */
@@ -130,7 +130,7 @@ static void bad_arguments_never_reach_the_store(void **state) {
     ASSERT_REFUSED("store", boxcar_stream_violation_count(NULL, &count, &ERR));
     ASSERT_REFUSED("ret_list", boxcar_instance_read(STORE, NULL, &ERR));
     ASSERT_REFUSED("store", boxcar_instance_read(NULL, &instances, &ERR));
-    assert_int_equal(FAKE.records, 0);
+    assert_int_equal(MEMORY.log_count, 0);
 }
 
 static void what_the_store_refuses_is_passed_on_and_outputs_stay_untouched(void **state) {
@@ -142,7 +142,7 @@ static void what_the_store_refuses_is_passed_on_and_outputs_stay_untouched(void 
     int64_t count = 77;
 
     (void)state;
-    FAKE.answer = BOXCAR_E_CONFLICT;
+    MEMORY.down = BOXCAR_E_CONFLICT;
     assert_int_equal(boxcar_stream_page(STORE, &filter, &list, &ERR), BOXCAR_E_CONFLICT);
     assert_int_equal(boxcar_stream_find(STORE, BOXCAR_OUTBOX, KEY, &list, &ERR), BOXCAR_E_CONFLICT);
     assert_int_equal(boxcar_stream_resume(STORE, BOXCAR_OUTBOX, KEY, false, &ERR), BOXCAR_E_CONFLICT);
@@ -155,7 +155,7 @@ static void what_the_store_refuses_is_passed_on_and_outputs_stay_untouched(void 
     assert_true(!list && !rules && !instances);
     assert_int_equal(work_id.value, 77);
     assert_int_equal(count, 77);
-    assert_int_equal(FAKE.records, 0);
+    assert_int_equal(MEMORY.log_count, 0);
 }
 
 static void freeing_no_list_is_fine(void **state) {

@@ -159,8 +159,8 @@ static void refused_operation_is_dropped_alone(void **state) {
     assert_in_order(s, 1000);
     assert_true(s->memory.call_count < 25);
     assert_int_equal(s->memory.log_count, 1); /* it is logged, too */
-    assert_string_equal(s->memory.log_events[0], "refused");
-    assert_int_equal(s->memory.log_levels[0], BOXCAR_LOG_ERROR);
+    assert_string_equal(s->memory.log[0].event, "refused");
+    assert_int_equal(s->memory.log[0].level, BOXCAR_LOG_ERROR);
     scene_free(s);
 }
 
@@ -354,9 +354,9 @@ static void outage_is_logged_once(void **state) {
     ack(s, 2);
     flush_ok(s);
     assert_int_equal(s->memory.log_count, 2);
-    assert_string_equal(s->memory.log_events[0], "flush");
-    assert_int_equal(s->memory.log_levels[0], BOXCAR_LOG_WARN);
-    assert_int_equal(s->memory.log_levels[1], BOXCAR_LOG_INFO);
+    assert_string_equal(s->memory.log[0].event, "flush");
+    assert_int_equal(s->memory.log[0].level, BOXCAR_LOG_WARN);
+    assert_int_equal(s->memory.log[1].level, BOXCAR_LOG_INFO);
     scene_free(s);
 }
 

@@ -84,8 +84,8 @@ static void other_hash_is_told_with_the_ticket_and_logged(void **state) {
     assert_false(boxcar_flush_find(flushed, good)->hash_mismatch);
     assert_true(boxcar_flush_find(flushed, bad)->hash_mismatch);
     assert_int_equal(s->memory.log_count, 1);
-    assert_int_equal(s->memory.log_levels[0], BOXCAR_LOG_WARN);
-    assert_string_equal(s->memory.log_events[0], "inbox_hash_mismatch");
+    assert_int_equal(s->memory.log[0].level, BOXCAR_LOG_WARN);
+    assert_string_equal(s->memory.log[0].event, "inbox_hash_mismatch");
     boxcar_flush_free(flushed);
     scene_free(s);
 }

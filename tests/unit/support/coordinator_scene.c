@@ -34,6 +34,7 @@ struct scene *scene_new_with(boxcar_coordinator_options options) {
     assert_non_null(s);
     alarm(60); /* what is waited for may never come */
     memory_init(&s->memory);
+    s->memory.store.log_level = BOXCAR_LOG_WARN;
     s->memory.all_leased = true;
     pthread_mutex_init(&s->mutex, NULL);
     pthread_cond_init(&s->told, NULL);

@@ -1,6 +1,5 @@
 #include "memory_store.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +8,6 @@
 #include "core/topic.h"
 
 static struct memory_store *current;
-
-static struct memory_store *memory_of(struct boxcar_store *store) { return (struct memory_store *)store; }
 
 static bool text_is(boxcar_str text, const char *wanted) {
     return wanted && text.len == strlen(wanted) && memcmp(text.data, wanted, text.len) == 0;
@@ -22,7 +19,7 @@ static void keep_text(char *ret_text, size_t size, boxcar_str text) {
 
 /* ---- new messages ---- */
 
-static size_t find(const struct memory_store *memory, boxcar_message_id id) {
+size_t memory_find(const struct memory_store *memory, boxcar_message_id id) {
     size_t i = 0;
 
     while (i < memory->count && memcmp(&memory->messages[i].id, &id, sizeof(id)) != 0)
@@ -44,7 +41,7 @@ static void keep(struct memory_store *memory, int box, const boxcar_new_message 
 
 static boxcar_enqueued enqueue(struct memory_store *memory, const struct request *batch, int box,
                                const boxcar_new_message *message) {
-    size_t at = find(memory, message->message_id);
+    size_t at = memory_find(memory, message->message_id);
     bool known = at < memory->count;
     bool fresh = batch->own[box].fresh_ids && !batch->base.sent_before;
 
@@ -60,11 +57,9 @@ static boxcar_enqueued enqueue(struct memory_store *memory, const struct request
 static void enqueue_all(struct memory_store *memory, const struct request *batch, int box,
                         struct result *result) {
     boxcar_new_message_list messages = batch->base.messages[box];
-    struct part_result *answer = &result->parts[box];
 
-    answer->enqueued = arena_alloc_array(&result->arena, messages.count, sizeof(*answer->enqueued));
     for (size_t i = 0; i < messages.count; i++)
-        answer->enqueued[i] = enqueue(memory, batch, box, &messages.items[i]);
+        result->parts[box].enqueued[i] = enqueue(memory, batch, box, &messages.items[i]);
 }
 
 /* ---- settling ---- */
@@ -118,15 +113,13 @@ static bool settle(struct memory_store *memory, const struct request *batch, int
 static void resolve(struct memory_store *memory, const struct request *batch, int box,
                     struct result *result) {
     boxcar_settlement_list list = batch->parts[box].settle[BOXCAR_RESOLVE];
-    enum wait_outcome *outcomes = arena_alloc_array(&result->arena, list.count, sizeof(*outcomes));
 
     for (size_t i = 0; i < list.count; i++) {
         bool leased = memory->messages[list.items[i].work_id.value - 1].leased;
 
         (void)settle(memory, batch, box, BOXCAR_RESOLVE, &list.items[i]);
-        outcomes[i] = leased ? memory->wait_outcome : WAIT_LOST;
+        result->parts[box].waits[i] = leased ? memory->wait_outcome : WAIT_LOST;
     }
-    result->parts[box].waits = outcomes;
 }
 
 static void settle_all(struct memory_store *memory, const struct request *batch, int box,
@@ -139,7 +132,6 @@ static void settle_all(struct memory_store *memory, const struct request *batch,
 
         if (kind == BOXCAR_RESOLVE)
             continue;
-        list->items = arena_alloc_array(&result->arena, given.count, sizeof(*list->items));
         for (size_t k = given.count; k-- > 0;) /* in no useful order */
             if (settle(memory, batch, box, kind, &given.items[k]))
                 list->items[list->count++] = given.items[k].work_id;
@@ -187,7 +179,6 @@ static void claim(struct memory_store *memory, const struct request *batch, int 
     struct part_result *got = &result->parts[box];
     bool is_suspect = false;
 
-    got->claimed = arena_alloc_array(&result->arena, memory->count, sizeof(*got->claimed));
     for (size_t i = 0; i < memory->count && got->claimed_count < (size_t)part->claim_size && !is_suspect;
          i++) {
         struct memory_message *message = &memory->messages[i];
@@ -214,6 +205,29 @@ static void count_suspects(struct memory_store *memory) {
 }
 
 /* ---- answering ---- */
+
+/* Before anything is done: a store that has no memory has done nothing. */
+static bool make_room(const struct memory_store *memory, const struct request *batch, struct result *result) {
+    bool ok = true;
+
+    for (int box = 0; box < BOXES; box++) {
+        struct part_result *part = &result->parts[box];
+        const boxcar_settlement_list *given = batch->parts[box].settle;
+        size_t messages = batch->base.messages[box].count;
+        size_t claimed = batch->parts[box].claim_size > 0 ? memory->count + messages : 0;
+
+        part->enqueued = arena_alloc_array(&result->arena, messages, sizeof(*part->enqueued));
+        part->claimed = arena_alloc_array(&result->arena, claimed, sizeof(*part->claimed));
+        part->waits = arena_alloc_array(&result->arena, given[BOXCAR_RESOLVE].count, sizeof(*part->waits));
+        ok = ok && part->enqueued && part->claimed && part->waits;
+        for (int kind = 0; ok && kind < BOXCAR_SETTLE_KINDS; kind++) {
+            part->settled[kind].items =
+                arena_alloc_array(&result->arena, given[kind].count, sizeof(boxcar_work_id));
+            ok = part->settled[kind].items != NULL;
+        }
+    }
+    return ok;
+}
 
 static bool has_message(boxcar_new_message_list messages, const char *payload) {
     for (size_t i = 0; i < messages.count; i++)
@@ -255,6 +269,8 @@ static boxcar_status answer(struct memory_store *memory, const struct request *b
     if (refused && !fails)
         return error_set(err, memory->refusal, "refused by the store");
     fails = takes_failure(memory, call);
+    if (!make_room(memory, batch, result))
+        return error_no_memory(err);
     if (!refused && (!fails || memory->apply_then_fail))
         apply(memory, batch, result);
     if (fails) {
@@ -262,9 +278,13 @@ static boxcar_status answer(struct memory_store *memory, const struct request *b
         err->outcome_unknown = memory->apply_then_fail;
         return memory->failure;
     }
-    for (int box = 0; box < BOXES; box++)
+    for (int box = 0; box < BOXES; box++) {
         if (batch->parts[box].claim_size > 0)
             claim(memory, batch, box, result);
+        result->parts[box].reaped = batch->parts[box].reap ? memory->reaped : 0;
+    }
+    result->ended = memory->ended;
+    result->ended_count = memory->ended_count;
     count_suspects(memory);
     return BOXCAR_OK;
 }
@@ -286,6 +306,22 @@ static struct memory_call call_of(const struct request *batch) {
     return call;
 }
 
+static void remember(struct memory_asked *asked, const struct request *batch) {
+    asked->request = *batch;
+    for (int box = 0; box < BOXES; box++) {
+        boxcar_new_message_list messages = batch->base.messages[box];
+
+        for (size_t i = 0; i < messages.count && i < MEMORY_ROOM; i++)
+            asked->messages[i] = messages.items[i];
+        for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++) {
+            boxcar_settlement_list list = batch->parts[box].settle[kind];
+
+            for (size_t i = 0; i < list.count && i < MEMORY_ROOM; i++)
+                asked->settlements[i] = list.items[i];
+        }
+    }
+}
+
 static void pass_gate(struct memory_store *memory) {
     memory->at_gate++;
     pthread_cond_broadcast(&memory->gate);
@@ -300,6 +336,7 @@ static boxcar_status answer_in_turn(struct memory_store *memory, const struct re
     struct memory_call call = call_of(batch);
 
     pthread_mutex_lock(&memory->mutex);
+    remember(&memory->asked, batch);
     pass_gate(memory);
     call.answer = answer(memory, batch, &call, &result, err);
     if (memory->call_count < MEMORY_CALLS)
@@ -343,14 +380,13 @@ static boxcar_status note_presence(struct memory_store *memory, const struct req
     return status;
 }
 
-/* ---- the seam ---- */
-
-static boxcar_status process(struct boxcar_store *store, const struct request *batch,
+boxcar_status memory_process(struct boxcar_store *store, const struct request *batch,
                              struct result *ret_result, boxcar_error *err) {
     struct memory_store *memory = memory_of(store);
     int inside = atomic_fetch_add(&memory->inside, 1) + 1;
     boxcar_status status;
 
+    memory->asked.calls++;
     if (inside > atomic_load(&memory->most_inside))
         atomic_store(&memory->most_inside, inside);
     status = is_presence(batch) ? note_presence(memory, batch, err)
@@ -359,83 +395,25 @@ static boxcar_status process(struct boxcar_store *store, const struct request *b
     return status;
 }
 
-static void close_store(struct boxcar_store *store) { atomic_fetch_add(&memory_of(store)->closed, 1); }
-
-static void sleep_a_little(struct boxcar_store *store, const struct nap *nap) {
-    struct pollfd wake = {.fd = nap->wake_fd, .events = POLLIN};
-
-    (void)store;
-    (void)poll(&wake, 1, (int)nap->longest_ms);
-}
-
-static boxcar_status is_drained(struct boxcar_store *store, boxcar_box box, const boxcar_str *topics,
-                                size_t topic_count, boxcar_str wait_topic, int64_t horizon_ms,
-                                bool *ret_drained, boxcar_error *err) {
-    struct memory_store *memory = memory_of(store);
-    bool drained = true;
-
-    (void)box, (void)topics, (void)topic_count, (void)wait_topic, (void)horizon_ms, (void)err;
-    for (size_t i = 0; i < memory->count; i++)
-        drained = drained && memory->messages[i].settled > 0;
-    *ret_drained = drained;
-    return BOXCAR_OK;
-}
-
-static boxcar_status settings_read(struct boxcar_store *store, struct setting_value_list *ret_list,
-                                   boxcar_error *err) {
-    (void)store, (void)err;
-    *ret_list = (struct setting_value_list){.arena = ARENA_INIT};
-    return BOXCAR_OK;
-}
-
-static boxcar_status maintain(struct boxcar_store *store, enum upkeep_task task, struct upkeep_done *ret_done,
-                              boxcar_error *err) {
-    struct memory_store *memory = memory_of(store);
-
-    if (task != UPKEEP_WAITS)
-        return error_set(err, BOXCAR_E_UNSUPPORTED, "only waits");
-    ret_done->waits = memory->waits_due;
-    if (!memory->waits_never_end)
-        memory->waits_due = 0;
-    memory->wait_looks++;
-    return BOXCAR_OK;
-}
-
-static boxcar_status work_ids(struct boxcar_store *store, boxcar_box box, const boxcar_message_id *ids,
-                              size_t count, boxcar_work_id *ret_ids, boxcar_error *err) {
-    struct memory_store *memory = memory_of(store);
-    boxcar_status status = memory->down;
-
-    pthread_mutex_lock(&memory->mutex);
-    memory->id_looks++;
-    for (size_t i = 0; status == BOXCAR_OK && i < count; i++) {
-        size_t at = find(memory, ids[i]);
-
-        ret_ids[i].value = at < memory->count && memory->messages[at].box == box ? (int64_t)at + 1 : 0;
-    }
-    pthread_mutex_unlock(&memory->mutex);
-    return status == BOXCAR_OK ? BOXCAR_OK : error_set(err, status, "the store is down");
-}
-
-static const struct store_ops OPS = {
-    .kind = "memory",
-    .close = close_store,
-    .process = process,
-    .work_ids = work_ids,
-    .sleep = sleep_a_little,
-    .is_drained = is_drained,
-    .settings_read = settings_read,
-    .maintain = maintain,
-};
-
 static void keep_record(void *context, const boxcar_log_record *record) {
     struct memory_store *memory = context;
+    struct memory_record kept = {.level = record->level};
+    size_t used = 0;
 
-    pthread_mutex_lock(&memory->mutex);
-    if (memory->log_count < sizeof(memory->log_levels) / sizeof(memory->log_levels[0])) {
-        snprintf(memory->log_events[memory->log_count], sizeof(memory->log_events[0]), "%s", record->event);
-        memory->log_levels[memory->log_count++] = record->level;
+    snprintf(kept.event, sizeof(kept.event), "%s", record->event);
+    snprintf(kept.text, sizeof(kept.text), "%s", record->text);
+    snprintf(kept.store_id, sizeof(kept.store_id), "%s", record->store_id);
+    for (size_t i = 0; i < record->field_count && used < sizeof(kept.fields); i++) {
+        boxcar_str value = record->fields[i].value;
+
+        used += (size_t)snprintf(kept.fields + used, sizeof(kept.fields) - used, "%s=%.*s ",
+                                 record->fields[i].name, (int)value.len, value.data ? value.data : "");
     }
+    pthread_mutex_lock(&memory->mutex);
+    memory->last = kept;
+    if (memory->log_count < MEMORY_ROOM)
+        memory->log[memory->log_count] = kept;
+    memory->log_count++;
     pthread_mutex_unlock(&memory->mutex);
 }
 
@@ -447,11 +425,10 @@ void memory_init(struct memory_store *memory) {
     memset(memory, 0, sizeof(*memory));
     pthread_mutex_init(&memory->mutex, NULL);
     pthread_cond_init(&memory->gate, NULL);
-    memory->store.ops = &OPS;
+    memory->store.ops = &MEMORY_OPS;
     memory->store.id = id;
     memory->store.log = keep_record;
     memory->store.log_context = memory;
-    memory->store.log_level = BOXCAR_LOG_WARN;
     memory->fail_at = -1;
     memory->refusal = BOXCAR_E_STORE;
     current = memory;

@@ -1,9 +1,8 @@
-/* A store in memory: messages, what became of each, every request as it was asked, and a script of failures.
- * Coordinators store and settle in it, workers claim from it.
+/* A store in memory: messages, what became of each, every request as it was asked, and a script of answers
+ * and failures. Coordinators store and settle in it, workers claim from it.
  *
- * It knows requests and little else. Tests of the public functions have fake_store.h: that one knows all
- * operations and remembers the arguments of each, but has no messages: what a function hands down is all that
- * matters there. */
+ * The public functions only hand other operations down. Of these it remembers the arguments of the last call
+ * and says what the script wants. memory_store.c does requests, memory_nouns.c everything else. */
 #ifndef BOXCAR_TESTS_MEMORY_STORE_H
 #define BOXCAR_TESTS_MEMORY_STORE_H
 
@@ -14,6 +13,7 @@
 
 #define MEMORY_IDS 4096 /* work ids from 1 on; one that is larger is leased to nobody */
 #define MEMORY_CALLS 4096
+#define MEMORY_ROOM 16 /* of what was asked last */
 
 struct memory_message {
     boxcar_message_id id; /* if it was enqueued */
@@ -45,6 +45,44 @@ struct memory_call {
     boxcar_status answer;
 };
 
+/* The arguments of the last call of each kind. Texts are the caller's. */
+struct memory_asked {
+    _Atomic int calls;      /* of any operation */
+    struct request request; /* its messages and settlements: */
+    boxcar_new_message messages[MEMORY_ROOM];
+    boxcar_settlement settlements[MEMORY_ROOM]; /* of the last list of each place */
+    boxcar_box box;                             /* of a ref, of work ids, or of a call about a stream */
+    boxcar_message_ref ref;
+    boxcar_message_filter message_filter;
+    boxcar_dead_filter dead_filter;
+    boxcar_str note;
+    int dead_calls;
+    struct setting_value setting;
+    boxcar_new_join join;
+    boxcar_join_id join_id;
+    boxcar_message_id message_id; /* of a step, of the last member, or where a page of members begins */
+    boxcar_member_status outcome;
+    size_t attach_count;
+    char wait_payload[600];
+    boxcar_join_filter join_filter;
+    int member_limit;
+    struct inbox_origin origin; /* of a question */
+    enum inbox_question question;
+    boxcar_new_event events[MEMORY_ROOM];
+    size_t event_count;
+    boxcar_str stream; /* of an append, of the last call about one, or the pattern of a rule */
+    int64_t version;   /* expected, or to read from */
+    boxcar_event_filter event_filter;
+    boxcar_stream_filter stream_filter;
+    boxcar_stream_policy policy;
+    enum stream_action action;
+};
+
+struct memory_record {
+    boxcar_log_level level;
+    char event[32], text[600], fields[600], store_id[32];
+};
+
 struct memory_store {
     struct boxcar_store store; /* first */
     pthread_mutex_t mutex;
@@ -59,9 +97,9 @@ struct memory_store {
     _Atomic int wait_looks;
     _Atomic int inside, most_inside; /* calls at the same time */
     _Atomic int closed;              /* times the store was */
-    boxcar_log_level
-        log_levels[64]; /* of the records, unless memory_open() was given somebody else for them */
-    char log_events[64][24];
+    struct memory_asked asked;
+    struct memory_record log[MEMORY_ROOM]; /* unless memory_open() was given somebody else for them */
+    struct memory_record last;             /* of the log */
     size_t log_count;
     /* The script: what is settled ... */
     bool all_leased;                /* every work id is, in both boxes, until it is settled */
@@ -75,8 +113,20 @@ struct memory_store {
     bool ignore_topics;   /* claims hand out what was not asked for */
     int64_t waits_due;    /* evaluated by the next look ... */
     bool waits_never_end; /* ... and by all that follow */
-    /* ... which requests fail; ... */
-    boxcar_status down;            /* every one ends so; OK = none does */
+    int64_t reaped;       /* by a request that wants it, and by upkeep */
+    boxcar_join ended[2]; /* by every request */
+    size_t ended_count;
+    /* ... what other operations answer; ... */
+    boxcar_message found; /* by a ref */
+    int64_t dead_left;    /* dead letters: replaying and purging work this off */
+    struct setting_value setting;
+    struct join_change change;
+    boxcar_attached attached[MEMORY_ROOM];
+    bool inbox_answer, hash_mismatch;
+    bool knows_events;   /* tells every event as a duplicate */
+    size_t stream_count; /* of every page */
+    /* ... which calls fail; ... */
+    boxcar_status down;            /* every one ends so, but for settings and waits; OK = none does */
     int fail_next;                 /* this many of the next ones that settle fail ... */
     long fail_at;                  /* ... and this one (the first is 0; -1 = none) ... */
     boxcar_status failure;         /* ... in this way */
@@ -94,6 +144,10 @@ struct memory_store {
     pthread_cond_t gate; /* something about the gate has changed */
 };
 
+static inline struct memory_store *memory_of(struct boxcar_store *store) {
+    return (struct memory_store *)store;
+}
+
 void memory_init(struct memory_store *memory);
 void memory_release(struct memory_store *memory);
 /* A message to be claimed, of the outbox unless the test changes that. */
@@ -104,5 +158,12 @@ void memory_open_gate(struct memory_store *memory);
 /* For struct boxcar_worker.open: lends the one that memory_init() got last. */
 boxcar_status memory_open(const boxcar_store_options *options, struct boxcar_store **ret_store,
                           boxcar_error *err);
+
+/* Of memory_store.c, for memory_nouns.c, which has the table. */
+extern const struct store_ops MEMORY_OPS;
+boxcar_status memory_process(struct boxcar_store *store, const struct request *batch,
+                             struct result *ret_result, boxcar_error *err);
+/* The message's place; memory->count: there is none. */
+size_t memory_find(const struct memory_store *memory, boxcar_message_id id);
 
 #endif

@@ -1,8 +1,7 @@
 /* The inbox: asking, accepting, reviving. Its messages are stored, claimed and settled in message/message.c.
  */
-#include "api/check.h"
 #include "base/utf8.h"
-#include "core/limits/limits.h"
+#include "check.h"
 #include "store/inbox_log.h"
 #include "store/store.h"
 
@@ -10,19 +9,14 @@
 
 static boxcar_status read_origin(boxcar_inbox_key key, boxcar_str content_hash,
                                  struct inbox_origin *ret_origin, boxcar_error *err) {
-    boxcar_status status = limits_check_inbox_key(key, content_hash, err);
-    boxcar_message_id message_id;
-
-    if (status != BOXCAR_OK)
-        return status;
-    message_id = boxcar_inbox_message_id(key);
-    if (boxcar_uuid_is_none(message_id.uuid))
+    TRY(limits_check_inbox_key(key, content_hash, err));
+    struct inbox_origin origin = {.source = key.source,
+                                  .external_id = key.external_id,
+                                  .content_hash = str_unless_empty(content_hash),
+                                  .message_id = boxcar_inbox_message_id(key)};
+    if (boxcar_uuid_is_none(origin.message_id.uuid))
         return error_no_memory(err);
-    *ret_origin =
-        (struct inbox_origin){.source = key.source,
-                              .external_id = key.external_id,
-                              .content_hash = str_is_empty(content_hash) ? BOXCAR_NO_STR : content_hash,
-                              .message_id = message_id};
+    *ret_origin = origin;
     return BOXCAR_OK;
 }
 
@@ -43,16 +37,11 @@ static boxcar_status ask(boxcar_store *store, enum inbox_question question, boxc
                          boxcar_error *err) {
     struct inbox_origin origin;
     bool mismatch = false;
-    boxcar_status status = check_given(store, "store", err);
 
-    if (status == BOXCAR_OK)
-        status = check_given(ret_answer, QUESTIONS[question].output, err);
-    if (status == BOXCAR_OK)
-        status = read_origin(key, content_hash, &origin, err);
-    if (status == BOXCAR_OK)
-        status = store->ops->inbox_ask(store, &origin, question, ret_answer, &mismatch, err);
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(check_given(store, "store", err));
+    TRY(check_given(ret_answer, QUESTIONS[question].output, err));
+    TRY(read_origin(key, content_hash, &origin, err));
+    TRY(store->ops->inbox_ask(store, &origin, question, ret_answer, &mismatch, err));
     inbox_log_key(store, BOXCAR_LOG_DEBUG, QUESTIONS[question].event, &origin,
                   *ret_answer ? QUESTIONS[question].yes : QUESTIONS[question].no);
     inbox_log_hash(store, &origin, mismatch);
@@ -74,25 +63,15 @@ boxcar_status boxcar_inbox_accept(boxcar_store *store, boxcar_inbox_key key, box
 
 boxcar_status boxcar_inbox_find(boxcar_store *store, boxcar_inbox_key key,
                                 boxcar_inbox_receipt_list **ret_list, boxcar_error *err) {
-    struct inbox_receipt_rows *rows = NULL;
-    boxcar_status status = check_given(store, "store", err);
+    struct inbox_receipt_rows *rows;
 
-    if (status == BOXCAR_OK)
-        status = check_given(ret_list, "ret_list", err);
-    if (status == BOXCAR_OK)
-        status = limits_check_inbox_key(key, BOXCAR_NO_STR, err);
-    if (status == BOXCAR_OK)
-        status = store->ops->inbox_find(store, key, &rows, err);
-    return status == BOXCAR_OK ? LIST_GIVE(rows, ret_list, err) : status;
+    TRY(check_read(store, ret_list, err));
+    TRY(limits_check_inbox_key(key, BOXCAR_NO_STR, err));
+    TRY(store->ops->inbox_find(store, key, &rows, err));
+    return LIST_GIVE(rows, ret_list, err);
 }
 
 /* ---- reviving ---- */
-
-static boxcar_status check_reason(boxcar_str reason, boxcar_error *err) {
-    if (str_is_empty(reason))
-        return error_invalid(err, "reason", "reason is empty: say why the message is revived");
-    return limits_check_text(reason, "reason", SIZE_MAX, err);
-}
 
 static boxcar_status replay(boxcar_store *store, boxcar_work_id work_id, boxcar_str reason, bool *ret_done,
                             boxcar_error *err) {
@@ -100,29 +79,25 @@ static boxcar_status replay(boxcar_store *store, boxcar_work_id work_id, boxcar_
     boxcar_dead_filter filter = BOXCAR_DEAD_FILTER_INIT;
     const struct message_choice choice = {.dead = &filter, .limit = 1};
     struct message_change done;
-    boxcar_status status;
 
     filter.box = BOXCAR_INBOX;
     filter.refs = &ref;
     filter.ref_count = 1;
-    status = store->ops->message_change(store, &choice, MESSAGE_REPLAY,
-                                        utf8_cut(reason, BOXCAR_ERROR_TEXT_MAX), &done, err);
-    if (status == BOXCAR_OK)
-        *ret_done = done.count > 0;
-    return status;
+    TRY(store->ops->message_change(store, &choice, MESSAGE_REPLAY, utf8_cut(reason, BOXCAR_ERROR_TEXT_MAX),
+                                   &done, err));
+    *ret_done = done.count > 0;
+    return BOXCAR_OK;
 }
 
 static boxcar_status look_up(boxcar_store *store, boxcar_message_ref ref, boxcar_work_id *ret_work_id,
                              boxcar_message_status *ret_status, boxcar_error *err) {
     const struct message_choice choice = {.box = BOXCAR_INBOX, .ref = ref};
-    struct message_rows *list;
-    boxcar_status status = store->ops->message_read(store, &choice, &list, err);
+    struct message_rows *rows;
 
-    if (status != BOXCAR_OK)
-        return status;
-    *ret_work_id = list->items[0].work_id;
-    *ret_status = list->items[0].status;
-    list_free(list);
+    TRY(store->ops->message_read(store, &choice, &rows, err));
+    *ret_work_id = rows->items[0].work_id;
+    *ret_status = rows->items[0].status;
+    list_free(rows);
     return BOXCAR_OK;
 }
 
@@ -133,14 +108,10 @@ static boxcar_status revive(boxcar_store *store, boxcar_message_ref ref, boxcar_
     bool done = false;
 
     for (int i = 0; i < REVIVE_TRIES && !done; i++) {
-        boxcar_status status = look_up(store, ref, ret_work_id, &was, err);
-
-        if (status == BOXCAR_OK && was != BOXCAR_FAILED)
+        TRY(look_up(store, ref, ret_work_id, &was, err));
+        if (was != BOXCAR_FAILED)
             break;
-        if (status == BOXCAR_OK)
-            status = replay(store, *ret_work_id, reason, &done, err);
-        if (status != BOXCAR_OK)
-            return status;
+        TRY(replay(store, *ret_work_id, reason, &done, err));
     }
     return done ? BOXCAR_OK
                 : error_set(err, BOXCAR_E_CONFLICT,
@@ -151,16 +122,13 @@ static boxcar_status revive(boxcar_store *store, boxcar_message_ref ref, boxcar_
 boxcar_status boxcar_inbox_revive(boxcar_store *store, boxcar_message_ref ref, boxcar_str reason,
                                   boxcar_work_id *ret_work_id, boxcar_error *err) {
     boxcar_work_id work_id;
-    boxcar_status status = check_given(store, "store", err);
 
-    if (status == BOXCAR_OK)
-        status = limits_check_ref(ref, "ref", err);
-    if (status == BOXCAR_OK)
-        status = check_reason(reason, err);
-    if (status == BOXCAR_OK)
-        status = revive(store, ref, reason, &work_id, err);
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(check_given(store, "store", err));
+    TRY(limits_check_ref(ref, "ref", err));
+    if (str_is_empty(reason))
+        return error_invalid(err, "reason", "reason is empty: say why the message is revived");
+    TRY(limits_check_text(reason, "reason", SIZE_MAX, err));
+    TRY(revive(store, ref, reason, &work_id, err));
     store_log(store, BOXCAR_LOG_INFO, "inbox_revive", NULL, 0, "revived a dead letter of the inbox");
     if (ret_work_id)
         *ret_work_id = work_id;
