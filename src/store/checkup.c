@@ -351,12 +351,8 @@ static void judge_upkeep(struct findings *findings, const struct box_facts *fact
 }
 
 boxcar_status checkup_box(struct findings *findings, const struct box_facts *facts, boxcar_error *err) {
-    boxcar_status status = judge_workers(findings, facts, err);
-
-    if (status == BOXCAR_OK)
-        status = judge_topics(findings, facts, err);
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(judge_workers(findings, facts, err));
+    TRY(judge_topics(findings, facts, err));
     judge_leases(findings, facts);
     judge_oldest(findings, facts);
     judge_dead(findings, facts);
@@ -367,11 +363,9 @@ boxcar_status checkup_box(struct findings *findings, const struct box_facts *fac
 }
 
 void checkup_box_hidden(struct findings *findings, const char *why, const char *remedy) {
-    static const char *const CHECKS[] = {"workers",      "unhandled_topics", "expired_leases", "oldest_ready",
-                                         "dead_letters", "halted_streams",   "stream_order",   "upkeep"};
+    static const char *const CHECKS[] = {"workers",      "unhandled_topics", "expired_leases",
+                                         "oldest_ready", "dead_letters",     "halted_streams",
+                                         "stream_order", "upkeep",           NULL};
 
-    for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++) {
-        findings_add(findings, CHECKS[i], BOXCAR_SEVERITY_NOTE, "%s", why);
-        findings_remedy(findings, "%s", remedy);
-    }
+    findings_add_unchecked(findings, CHECKS, why, remedy);
 }
