@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "core/setting.h"
 #include "store/checkup.h"
+#include "store/postgres/connection/connection.h"
 #include "store/postgres/connection/query.h"
 #include "store/postgres/deploy/deploy.h"
 
@@ -285,9 +286,7 @@ static boxcar_status check_creators(struct pg_store *pg, struct findings *findin
 /* ---- encoding ---- */
 
 static void check_encoding(const struct pg_store *pg, struct findings *findings) {
-    const char *encoding = PQparameterStatus(pg->conn, "server_encoding");
-
-    if (!encoding || strcmp(encoding, "SQL_ASCII") != 0)
+    if (!pg_is_sql_ascii(pg->conn))
         return;
     findings_add(
         findings, "encoding", BOXCAR_SEVERITY_WARNING,

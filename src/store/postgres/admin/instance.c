@@ -1,8 +1,6 @@
 /* Instances of workers: that they live, and whether work is left for them. */
 #include "admin.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "core/names.h"
 #include "store/postgres/connection/query.h"
@@ -25,7 +23,6 @@ void pg_params_for_instance(struct pg_params *params, const struct instance *ins
 static void read_instance(const PGresult *r, int row, void *item) {
     boxcar_instance *instance = item;
 
-    memset(instance, 0, sizeof(*instance));
     pg_get_uuid(r, row, 0, instance->owner.uuid.bytes);
     instance->host = pg_get_text(r, row, 1);
     instance->pid = pg_get_int8(r, row, 2);

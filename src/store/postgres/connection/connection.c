@@ -31,6 +31,12 @@ bool pg_is_connected(const struct pg_store *pg) {
     return pg->conn && PQstatus(pg->conn) == CONNECTION_OK && !pg_is_cut(pg);
 }
 
+bool pg_is_sql_ascii(const PGconn *conn) {
+    const char *encoding = conn ? PQparameterStatus(conn, "server_encoding") : NULL;
+
+    return encoding && strcmp(encoding, "SQL_ASCII") == 0;
+}
+
 /* PQfinish() sends a farewell, behind what was not sent yet: it must not wait for that. */
 void pg_disconnect(struct pg_store *pg) {
     if (PQtransactionStatus(pg->conn) == PQTRANS_ACTIVE)

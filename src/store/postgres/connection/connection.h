@@ -19,6 +19,8 @@ boxcar_status pg_reconnect(struct pg_store *pg, boxcar_status status, boxcar_err
 /* The transaction belongs to the caller or a handler: never reconnect, retry, begin or commit. */
 bool pg_is_joined(const struct pg_store *pg);
 bool pg_in_transaction(const struct pg_store *pg); /* such a one */
+/* Its database has no encoding: it keeps any bytes as text. */
+bool pg_is_sql_ascii(const PGconn *conn);
 /* A pause that grows with `round` and is never the same for two. */
 void pg_pause(int round);
 

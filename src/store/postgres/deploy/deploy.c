@@ -188,9 +188,7 @@ static boxcar_status make_functions(struct pg_store *pg, int *mended, boxcar_err
 /* A database without an encoding keeps any bytes as text, and then refuses to send them as UTF-8: one bad
  * topic would stop every claim. */
 static boxcar_status check_encoding(const struct pg_store *pg, boxcar_error *err) {
-    const char *encoding = PQparameterStatus(pg->conn, "server_encoding");
-
-    if (!encoding || strcmp(encoding, "SQL_ASCII") != 0)
+    if (!pg_is_sql_ascii(pg->conn))
         return BOXCAR_OK;
     return error_set(err, BOXCAR_E_UNSUPPORTED,
                      "the database has the encoding SQL_ASCII, so the server does not check texts: use a "

@@ -1,8 +1,6 @@
 /* The inbox: keys. Its messages go with a request, see request/send.c. */
 #include "inbox.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "store/postgres/connection/query.h"
 
@@ -25,7 +23,6 @@ boxcar_status pg_inbox_ask(struct boxcar_store *store, const struct inbox_origin
 static void read_receipt(const PGresult *r, int row, void *item) {
     boxcar_inbox_receipt *receipt = item;
 
-    memset(receipt, 0, sizeof(*receipt));
     receipt->source = pg_get_text(r, row, 0);
     receipt->external_id = pg_get_text(r, row, 1);
     pg_get_uuid(r, row, 2, receipt->message_id.uuid.bytes);

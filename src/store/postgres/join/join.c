@@ -84,7 +84,6 @@ bool pg_had_ended(const struct pg_store *pg, boxcar_join_id join_id) {
 static void read_join(const PGresult *r, int row, void *item) {
     boxcar_join *join = item;
 
-    memset(join, 0, sizeof(*join));
     pg_get_uuid(r, row, 0, join->join_id.uuid.bytes);
     pg_read_join_counts(r, row, 1, join);
     join->grouping_key = pg_get_text(r, row, 6);
@@ -207,7 +206,6 @@ boxcar_status pg_join_page(struct boxcar_store *store, const boxcar_join_filter 
 static void read_member(const PGresult *r, int row, void *item) {
     boxcar_join_member *member = item;
 
-    memset(member, 0, sizeof(*member));
     pg_get_uuid(r, row, 0, member->message_id.uuid.bytes);
     member->work_id.value = pg_get_int8(r, row, 1);
     member->status = (boxcar_member_status)pg_get_int4(r, row, 2);

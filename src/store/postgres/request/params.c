@@ -11,11 +11,11 @@ struct used {
         causation_id, event_type, metadata;
 };
 
-static struct used find_used(const struct new_messages *new) {
+static struct used find_used(const struct new_messages *messages) {
     struct used used = {0};
 
-    for (size_t i = 0; i < new->count; i++) {
-        const boxcar_new_message *m = &new->items[i];
+    for (size_t i = 0; i < messages->count; i++) {
+        const boxcar_new_message *m = &messages->items[i];
 
         used.correlation_id |= m->correlation_id.data != NULL;
         used.stream |= m->stream.data != NULL;
@@ -34,19 +34,19 @@ static struct used find_used(const struct new_messages *new) {
 }
 
 /* Nothing but a topic and a payload; the key and the content hash are asked for apart. */
-static bool is_plain(const struct new_messages *new) {
-    struct used used = find_used(new);
+static bool is_plain(const struct new_messages *messages) {
+    struct used used = find_used(messages);
 
     return !used.correlation_id && !used.stream && !used.headers && !used.due_at && !used.delay_ms &&
            !used.ttl_ms && !used.max_attempts && !used.join_id && !used.causation_id && !used.event_type &&
            !used.metadata;
 }
 
-size_t pg_count_keys(const struct new_messages *new, bool unique) {
+size_t pg_count_keys(const struct new_messages *messages, bool unique) {
     size_t count = 0;
 
-    for (size_t i = 0; new->keys &&i < new->count; i++)
-        count += new->keys[i].unique == unique && !boxcar_uuid_is_none(new->keys[i].id.uuid);
+    for (size_t i = 0; messages->keys && i < messages->count; i++)
+        count += messages->keys[i].unique == unique && !boxcar_uuid_is_none(messages->keys[i].id.uuid);
     return count;
 }
 
@@ -57,22 +57,23 @@ struct new_messages pg_exchange_messages(const struct exchange *x, boxcar_box bo
     return messages;
 }
 
-enum pg_statement pg_enqueue_statement(const struct new_messages *new, boxcar_box box) {
-    if (box == BOXCAR_INBOX && new->count == 1)
-        return is_plain(new) ? PG_INBOX_ENQUEUE_PLAIN : PG_INBOX_ENQUEUE_ONE;
-    if (new->count != 1)
+enum pg_statement pg_enqueue_statement(const struct new_messages *messages, boxcar_box box) {
+    if (box == BOXCAR_INBOX && messages->count == 1)
+        return is_plain(messages) ? PG_INBOX_ENQUEUE_PLAIN : PG_INBOX_ENQUEUE_ONE;
+    if (messages->count != 1)
         return box == BOXCAR_INBOX ? PG_INBOX_ENQUEUE : PG_ENQUEUE;
-    if (!is_plain(new) || pg_count_keys(new, true) > 0)
+    if (!is_plain(messages) || pg_count_keys(messages, true) > 0)
         return PG_ENQUEUE_ONE;
-    return new->fresh_ids && !new->keys ? PG_ENQUEUE_PLAIN : PG_ENQUEUE_KNOWN;
+    return messages->fresh_ids && !messages->keys ? PG_ENQUEUE_PLAIN : PG_ENQUEUE_KNOWN;
 }
 
-/* Of `new`. A column that no message uses goes as one null instead of an array of nulls. */
-#define COLUMN(array_type, member) P_COLUMN(array_type, new->items, new->count, member)
+/* Of `messages`. A column that no message uses goes as one null instead of an array of nulls. */
+#define COLUMN(array_type, member) P_COLUMN(array_type, messages->items, messages->count, member)
 #define OPTIONAL(array_type, member) (used->member ? COLUMN(array_type, member) : P_NULL(array_type))
 
 /* What messages of both boxes have, in two parts. */
-static void add_messages(struct pg_params *params, const struct new_messages *new, const struct used *used) {
+static void add_messages(struct pg_params *params, const struct new_messages *messages,
+                         const struct used *used) {
     pg_params_add(params, COLUMN(PG_UUID_ARRAY, message_id), COLUMN(PG_TEXT_ARRAY, topic),
                   COLUMN(PG_TEXT_ARRAY, payload), OPTIONAL(PG_TEXT_ARRAY, correlation_id),
                   OPTIONAL(PG_TEXT_ARRAY, stream), OPTIONAL(PG_TEXT_ARRAY, headers),
@@ -80,50 +81,52 @@ static void add_messages(struct pg_params *params, const struct new_messages *ne
                   OPTIONAL(PG_INT8_ARRAY, ttl_ms), OPTIONAL(PG_INT4_ARRAY, max_attempts));
 }
 
-static void add_extras(struct pg_params *params, const struct new_messages *new, const struct used *used) {
+static void add_extras(struct pg_params *params, const struct new_messages *messages,
+                       const struct used *used) {
     pg_params_add(params, OPTIONAL(PG_TEXT_ARRAY, causation_id), OPTIONAL(PG_TEXT_ARRAY, event_type),
                   OPTIONAL(PG_TEXT_ARRAY, metadata));
 }
 
 /* The keys of one kind; null where there is none. */
-static void add_keys(struct pg_params *params, const struct new_messages *new, bool unique) {
+static void add_keys(struct pg_params *params, const struct new_messages *messages, bool unique) {
     static const boxcar_message_id none;
 
-    if (pg_count_keys(new, unique) == 0) {
+    if (pg_count_keys(messages, unique) == 0) {
         pg_params_add(params, P_NULL(PG_UUID_ARRAY));
         return;
     }
-    struct buf *array = pg_params_array_begin(params, PG_UUID_ARRAY, new->count);
-    for (size_t i = 0; i < new->count; i++)
-        pg_array_uuid(array, new->keys[i].unique == unique ? new->keys[i].id.uuid.bytes : none.uuid.bytes);
+    struct buf *array = pg_params_array_begin(params, PG_UUID_ARRAY, messages->count);
+    for (size_t i = 0; i < messages->count; i++)
+        pg_array_uuid(array,
+                      messages->keys[i].unique == unique ? messages->keys[i].id.uuid.bytes : none.uuid.bytes);
 }
 
-static void add_unique_keys(struct pg_params *params, const struct new_messages *new) {
-    struct buf *array = pg_params_array_begin(params, PG_UUID_ARRAY, pg_count_keys(new, true));
+static void add_unique_keys(struct pg_params *params, const struct new_messages *messages) {
+    struct buf *array = pg_params_array_begin(params, PG_UUID_ARRAY, pg_count_keys(messages, true));
 
-    for (size_t i = 0; i < new->count; i++)
-        if (new->keys[i].unique)
-            pg_array_uuid(array, new->keys[i].id.uuid.bytes);
+    for (size_t i = 0; i < messages->count; i++)
+        if (messages->keys[i].unique)
+            pg_array_uuid(array, messages->keys[i].id.uuid.bytes);
 }
 
-static void add_many(struct pg_params *params, const struct new_messages *new) {
-    struct used found = find_used(new), *used = &found;
+static void add_many(struct pg_params *params, const struct new_messages *messages) {
+    struct used found = find_used(messages), *used = &found;
 
     pg_params_add(params, P_INT2(BOXCAR_OUTBOX));
-    add_messages(params, new, used);
-    pg_params_add(params, P_BOOL(new->fresh_ids), OPTIONAL(PG_UUID_ARRAY, join_id));
-    add_keys(params, new, false);
-    add_keys(params, new, true);
-    add_extras(params, new, used);
+    add_messages(params, messages, used);
+    pg_params_add(params, P_BOOL(messages->fresh_ids), OPTIONAL(PG_UUID_ARRAY, join_id));
+    add_keys(params, messages, false);
+    add_keys(params, messages, true);
+    add_extras(params, messages, used);
 }
 
-static void add_many_to_inbox(struct pg_params *params, const struct new_messages *new) {
-    struct used found = find_used(new), *used = &found;
+static void add_many_to_inbox(struct pg_params *params, const struct new_messages *messages) {
+    struct used found = find_used(messages), *used = &found;
 
-    add_messages(params, new, used);
+    add_messages(params, messages, used);
     pg_params_add(params, COLUMN(PG_TEXT_ARRAY, source), COLUMN(PG_TEXT_ARRAY, external_id),
                   OPTIONAL(PG_TEXT_ARRAY, content_hash));
-    add_extras(params, new, used);
+    add_extras(params, messages, used);
 }
 
 /* One message, as the statements without arrays want it. */
@@ -142,16 +145,16 @@ static void add_message_extras(struct pg_params *params, const boxcar_new_messag
     pg_params_add(params, P_TEXT(m->causation_id), P_TEXT(m->event_type), P_TEXT(m->metadata));
 }
 
-static void add_one(struct pg_params *params, const struct new_messages *new) {
+static void add_one(struct pg_params *params, const struct new_messages *messages) {
     static const struct message_key none;
-    const struct message_key *key = new->keys ? &new->keys[0] : &none;
+    const struct message_key *key = messages->keys ? &messages->keys[0] : &none;
     const boxcar_message_id *known = key->unique ? &none.id : &key->id;
     const boxcar_message_id *unique = key->unique ? &key->id : &none.id;
 
-    add_message(params, &new->items[0]);
-    pg_params_add(params, P_BOOL(new->fresh_ids), P_ID_OR_NULL(new->items[0].join_id), P_ID_OR_NULL(*known),
-                  P_ID_OR_NULL(*unique));
-    add_message_extras(params, &new->items[0]);
+    add_message(params, &messages->items[0]);
+    pg_params_add(params, P_BOOL(messages->fresh_ids), P_ID_OR_NULL(messages->items[0].join_id),
+                  P_ID_OR_NULL(*known), P_ID_OR_NULL(*unique));
+    add_message_extras(params, &messages->items[0]);
 }
 
 static void add_origin(struct pg_params *params, const boxcar_new_message *m, bool alone) {
@@ -324,8 +327,8 @@ static void add_returned(struct pg_params *params, const struct request *request
 
 void pg_params_for_step(struct pg_params *params, const struct exchange *x, const struct step *step) {
     const struct request *request = x->request;
-    const struct new_messages new = pg_exchange_messages(x, step->box);
-    const boxcar_new_message *first = new.items;
+    const struct new_messages messages = pg_exchange_messages(x, step->box);
+    const boxcar_new_message *first = messages.items;
     bool alone = x->step_count == 1 && !pg_is_joined(x->pg); /* nothing else is in this transaction */
 
     switch (step->statement) {
@@ -335,20 +338,20 @@ void pg_params_for_step(struct pg_params *params, const struct exchange *x, cons
         pg_params_add(params, P_INT4(request->base.partition_count));
         break;
     case PG_ENQUEUE:
-        add_many(params, &new);
+        add_many(params, &messages);
         break;
     case PG_ENQUEUE_ONE:
-        add_one(params, &new);
+        add_one(params, &messages);
         break;
     case PG_ENQUEUE_PLAIN:
         add_plain(params, first);
         break;
     case PG_ENQUEUE_KNOWN:
         add_plain(params, first);
-        pg_params_add(params, new.keys ? P_ID_OR_NULL(new.keys[0].id) : P_NULL(PG_UUID));
+        pg_params_add(params, messages.keys ? P_ID_OR_NULL(messages.keys[0].id) : P_NULL(PG_UUID));
         break;
     case PG_INBOX_ENQUEUE:
-        add_many_to_inbox(params, &new);
+        add_many_to_inbox(params, &messages);
         break;
     case PG_INBOX_ENQUEUE_ONE:
         add_message(params, first);
@@ -360,7 +363,7 @@ void pg_params_for_step(struct pg_params *params, const struct exchange *x, cons
         add_origin(params, first, alone);
         break;
     case PG_HOLD_KEYS:
-        add_unique_keys(params, &new);
+        add_unique_keys(params, &messages);
         break;
     case PG_LOCK_AHEAD:
         add_lock_ahead(params, request);

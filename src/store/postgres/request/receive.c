@@ -51,9 +51,10 @@ static void receive_into(struct pg_store *pg, enum pg_statement statement, PGres
 }
 
 /* An id made in this call can only have met itself, from a try whose answer was lost. */
-static bool is_own(const struct new_messages *new, size_t i, boxcar_message_id stored) {
-    return new->fresh_ids || (new->keys &&new->keys[i].unique &&memcmp(
-                                  stored.uuid.bytes, new->items[i].message_id.uuid.bytes, 16) == 0);
+static bool is_own(const struct new_messages *messages, size_t i, boxcar_message_id stored) {
+    return messages->fresh_ids ||
+           (messages->keys && messages->keys[i].unique &&
+            memcmp(stored.uuid.bytes, messages->items[i].message_id.uuid.bytes, 16) == 0);
 }
 
 /* Keys of the inbox are the caller's. So it is not known whether a message was stored by an earlier try whose
@@ -61,18 +62,19 @@ static bool is_own(const struct new_messages *new, size_t i, boxcar_message_id s
  * caller's. */
 static boxcar_status read_enqueued(struct exchange *x, boxcar_box box, const PGresult *result,
                                    boxcar_error *err) {
-    struct new_messages new = request_messages(x->request, box);
+    struct new_messages messages = request_messages(x->request, box);
 
-    if ((size_t)PQntuples(result) != new.count)
+    if ((size_t)PQntuples(result) != messages.count)
         return error_set(err, BOXCAR_E_STORE, "the store answered for %d of %zu messages", PQntuples(result),
-                         new.count);
-    boxcar_enqueued *enqueued = arena_alloc_array(&x->result->arena, new.count, sizeof(*enqueued));
+                         messages.count);
+    boxcar_enqueued *enqueued = arena_alloc_array(&x->result->arena, messages.count, sizeof(*enqueued));
     if (!enqueued)
         return error_no_memory(err);
-    for (size_t i = 0; i < new.count; i++) {
+    for (size_t i = 0; i < messages.count; i++) {
         enqueued[i].work_id.value = pg_get_int8(result, (int)i, 0);
         pg_get_uuid(result, (int)i, 1, enqueued[i].message_id.uuid.bytes);
-        enqueued[i].duplicate = pg_get_bool(result, (int)i, 2) && !is_own(&new, i, enqueued[i].message_id);
+        enqueued[i].duplicate =
+            pg_get_bool(result, (int)i, 2) && !is_own(&messages, i, enqueued[i].message_id);
         enqueued[i].hash_mismatch = box == BOXCAR_INBOX && pg_get_bool(result, (int)i, 3);
     }
     x->result->parts[box].enqueued = enqueued;

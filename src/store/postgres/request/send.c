@@ -50,12 +50,9 @@ static void plan_instances(struct exchange *x) {
     for (size_t i = 0; i < request->instance_count; i++) {
         const struct instance *instance = &request->instances[i];
 
-        plan(x,
-             instance->no_box ? PG_BEAT_ALONE
-             : shares         ? PG_REGISTER
-                              : PG_HEARTBEAT,
-             instance->box)
-            ->instance = instance;
+        enum pg_statement statement = shares ? PG_REGISTER : PG_HEARTBEAT;
+
+        plan(x, instance->no_box ? PG_BEAT_ALONE : statement, BOXCAR_OUTBOX)->instance = instance;
     }
 }
 
@@ -178,6 +175,7 @@ static void prepare_claims(struct exchange *x) {
 
 /* ---- both ---- */
 
+/* Preparing costs a round trip; these come now and then. */
 static bool is_worth_preparing(enum pg_statement statement) {
     switch (statement) {
     case PG_REAP:

@@ -73,7 +73,7 @@ struct pg_value {
     P_INT8_OR_NULL((ref).work_id.value), (ref).work_id.value > 0 ? P_NULL(PG_UUID) : P_ID((ref).message_id)
 /* Two: the topic or the prefix, and whether it is a prefix. Absent = null. */
 #define P_TOPIC(topic) P_TEXT(pg_topic_stem(topic)), P_BOOL(topic_is_prefix_pattern(topic))
-boxcar_str pg_topic_stem(boxcar_str topic); /* choice.c */
+boxcar_str pg_topic_stem(boxcar_str topic);
 
 #define PG_VALUES(...)                                                                                       \
     (const struct pg_value[]){__VA_ARGS__},                                                                  \
@@ -102,7 +102,7 @@ void pg_array_int8(struct buf *array, int64_t value);
 void pg_array_text(struct buf *array, boxcar_str text);        /* absent = null */
 void pg_array_uuid(struct buf *array, const uint8_t uuid[16]); /* nil = null */
 
-/* choice.c: two parameters, exact topics, and prefixes without their *; both null = every topic. */
+/* Two parameters: exact topics, and prefixes without their *; both null = every topic. */
 void pg_params_topics(struct pg_params *params, const boxcar_str *topics, size_t count);
 /* The same for what is kept in rows: every topic is the empty prefix there, nothing is null. */
 void pg_params_patterns(struct pg_params *params, const boxcar_str *topics, size_t count);

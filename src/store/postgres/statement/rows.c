@@ -95,7 +95,6 @@ boxcar_status pg_get_work_ids(const PGresult *result, int row, int column, struc
 }
 
 void pg_read_claimed(const PGresult *r, int row, boxcar_message *m) {
-    memset(m, 0, sizeof(*m));
     m->work_id.value = pg_get_int8(r, row, 0);
     m->epoch.value = pg_get_int8(r, row, 1);
     pg_get_uuid(r, row, 2, m->message_id.uuid.bytes);

@@ -39,13 +39,14 @@ void pg_get_uuid_at(const PGresult *result, int row, int column, size_t i, uint8
 boxcar_status pg_get_work_ids(const PGresult *result, int row, int column, struct arena *arena,
                               struct work_id_list *ret_list, boxcar_error *err);
 
-/* A row of a claim, and one of any message. Texts are lent by `result`, which the caller attaches to the
- * arena the messages live in. */
+/* A row of a claim, and one of any message, into zeroed memory as arenas give it. Texts are lent by `result`,
+ * which the caller attaches to the arena the messages live in. */
 void pg_read_claimed(const PGresult *result, int row, boxcar_message *ret_message);
 void pg_read_message(const PGresult *result, int row, void *ret_message);
 /* The arena takes the result over, or it is cleared and false is returned (no memory). */
 bool pg_attach_result(struct arena *arena, PGresult *result);
-/* All rows as an array in the arena, which takes the result over too; NULL = no memory. */
+/* All rows as an array in the arena, zeroed before they are read, which takes the result over too; NULL = no
+ * memory. */
 typedef void pg_read_fn(const PGresult *result, int row, void *item);
 void *pg_read_rows(PGresult *result, struct arena *arena, size_t item_size, pg_read_fn *read);
 /* All rows as one of the lists of store/store.h, which begin all alike (struct pg_list). It takes the result

@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "params.h"
 #include "rows.h"
+#include "store/postgres/connection/connection.h"
 
 static const struct kind {
     char letter;
@@ -61,19 +62,12 @@ static bool is_array(const char *bytes, size_t len, Oid element, size_t element_
     return true;
 }
 
-/* A server whose database has no encoding (SQL_ASCII) keeps and says any bytes: its texts are its users'
- * matter, and one of them must not stop every claim. */
-static bool may_be_no_utf8(const PGconn *conn) {
-    const char *encoding = conn ? PQparameterStatus(conn, "server_encoding") : NULL;
-
-    return encoding && strcmp(encoding, "SQL_ASCII") == 0;
-}
-
-/* The callers of the library, and JSON, rely on these. */
+/* The callers of the library, and JSON, rely on these. A server whose database has no encoding keeps and says
+ * any bytes: its texts are its users' matter, and one of them must not stop every claim. */
 static const char *judge_text(const PGconn *conn, boxcar_str text) {
     if (str_has_nul(text))
         return "has a zero byte in its text";
-    return utf8_is_valid(text) || may_be_no_utf8(conn) ? NULL : "is not UTF-8";
+    return utf8_is_valid(text) || pg_is_sql_ascii(conn) ? NULL : "is not UTF-8";
 }
 
 /* What is wrong with a field; NULL = nothing. */

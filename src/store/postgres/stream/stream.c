@@ -1,8 +1,6 @@
 /* Streams and their rules. */
 #include "stream.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "core/names.h"
 #include "store/postgres/admin/admin.h"
@@ -15,7 +13,6 @@
 static void read_stream(const PGresult *r, int row, void *item) {
     boxcar_stream *stream = item;
 
-    memset(stream, 0, sizeof(*stream));
     stream->stream = pg_get_text(r, row, 0);
     stream_state_parse(pg_get_text(r, row, 1), &stream->state);
     stream->partition = PQgetisnull(r, row, 2) ? -1 : pg_get_int4(r, row, 2);
