@@ -100,6 +100,9 @@ static const char *about(const struct box_facts *facts) {
     return facts->stats_count > 0 && !facts->stats[0].exact ? "about " : "";
 }
 
+/* Counting stops there. */
+static const char *at_least(int64_t count) { return count >= CHECKUP_COUNT_MAX ? "at least " : ""; }
+
 /* For remedies: commands look at the outbox unless told otherwise. */
 static const char *box_option(const struct box_facts *facts) {
     return facts->box == BOXCAR_INBOX ? " --box inbox" : "";
@@ -135,31 +138,24 @@ static void judge_absence(struct findings *findings, const struct box_facts *fac
                     facts->box == BOXCAR_INBOX ? "inbox-" : "");
 }
 
-static boxcar_status judge_workers(struct findings *findings, const struct box_facts *facts,
-                                   boxcar_error *err) {
-    AUTO_BUF struct buf hosts = BUF_INIT;
+static void judge_workers(struct findings *findings, const struct box_facts *facts) {
+    AUTO_BUF struct buf text = BUF_INIT;
     int64_t workers = 0;
 
     if (facts->host_count == 0) {
         judge_absence(findings, facts);
-        return BOXCAR_OK;
+        return;
     }
-    for (size_t i = 0; i < facts->host_count; i++) {
-        const struct live_host *host = &facts->hosts[i];
-
-        workers += host->workers;
-        if (i < HOSTS_SHOWN)
-            buf_append_format(&hosts, "%s%.*s (%lld)", i ? ", " : "", FINDING_TEXT(host->name),
-                              (long long)host->workers);
-    }
+    for (size_t i = 0; i < facts->host_count; i++)
+        workers += facts->hosts[i].workers;
+    buf_append_format(&text, "%lld worker%s on %zu host%s: ", (long long)workers, plural(workers),
+                      facts->host_count, plural((int64_t)facts->host_count));
+    for (size_t i = 0; i < facts->host_count && i < HOSTS_SHOWN; i++)
+        buf_append_format(&text, "%s%.*s (%lld)", i ? ", " : "", FINDING_TEXT(facts->hosts[i].name),
+                          (long long)facts->hosts[i].workers);
     if (facts->host_count > HOSTS_SHOWN)
-        buf_append_text(&hosts, ", ...");
-    if (hosts.failed)
-        return error_no_memory(err);
-    findings_add(findings, "workers", BOXCAR_SEVERITY_OK, "%lld worker%s on %zu host%s: %s",
-                 (long long)workers, plural(workers), facts->host_count, plural((int64_t)facts->host_count),
-                 hosts.data);
-    return BOXCAR_OK;
+        buf_append_text(&text, ", ...");
+    findings_add_text(findings, "workers", BOXCAR_SEVERITY_OK, &text);
 }
 
 /* ---- topics that no worker handles (BX-024) ---- */
@@ -221,7 +217,6 @@ static boxcar_status judge_topics(struct findings *findings, const struct box_fa
                                   boxcar_error *err) {
     AUTO_FREE struct waiting_topic *topics =
         calloc(facts->stats_count + facts->other_count + 1, sizeof(*topics));
-    size_t count;
 
     if (!topics)
         return error_no_memory(err);
@@ -230,7 +225,7 @@ static boxcar_status judge_topics(struct findings *findings, const struct box_fa
                      "not compared with workers, since none is running");
         return BOXCAR_OK;
     }
-    count = find_unhandled(facts, topics);
+    size_t count = find_unhandled(facts, topics);
     for (size_t i = 0; i < count && i < TOPICS_SHOWN; i++)
         add_unhandled(findings, facts, &topics[i]);
     if (count > TOPICS_SHOWN) {
@@ -288,12 +283,10 @@ static void judge_dead(struct findings *findings, const struct box_facts *facts)
     }
     findings_add(findings, "dead_letters", severity,
                  "%lld dead letter%s, %s%lld of them died in the last hour", (long long)all, plural(all),
-                 facts->died_lately >= CHECKUP_COUNT_MAX ? "at least " : "", (long long)facts->died_lately);
+                 at_least(facts->died_lately), (long long)facts->died_lately);
     findings_remedy(findings, "boxcar dead ls%s shows why; boxcar dead replay%s makes them ready again",
                     box_option(facts), box_option(facts));
 }
-
-static const char *at_least(int64_t count) { return count >= CHECKUP_COUNT_MAX ? "at least " : ""; }
 
 static void judge_halted(struct findings *findings, const struct box_facts *facts) {
     if (facts->halted == 0) {
@@ -351,12 +344,8 @@ static void judge_upkeep(struct findings *findings, const struct box_facts *fact
 }
 
 boxcar_status checkup_box(struct findings *findings, const struct box_facts *facts, boxcar_error *err) {
-    boxcar_status status = judge_workers(findings, facts, err);
-
-    if (status == BOXCAR_OK)
-        status = judge_topics(findings, facts, err);
-    if (status != BOXCAR_OK)
-        return status;
+    judge_workers(findings, facts);
+    TRY(judge_topics(findings, facts, err));
     judge_leases(findings, facts);
     judge_oldest(findings, facts);
     judge_dead(findings, facts);
@@ -367,11 +356,9 @@ boxcar_status checkup_box(struct findings *findings, const struct box_facts *fac
 }
 
 void checkup_box_hidden(struct findings *findings, const char *why, const char *remedy) {
-    static const char *const CHECKS[] = {"workers",      "unhandled_topics", "expired_leases", "oldest_ready",
-                                         "dead_letters", "halted_streams",   "stream_order",   "upkeep"};
+    static const char *const CHECKS[] = {"workers",      "unhandled_topics", "expired_leases",
+                                         "oldest_ready", "dead_letters",     "halted_streams",
+                                         "stream_order", "upkeep",           NULL};
 
-    for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++) {
-        findings_add(findings, CHECKS[i], BOXCAR_SEVERITY_NOTE, "%s", why);
-        findings_remedy(findings, "%s", remedy);
-    }
+    findings_add_unchecked(findings, CHECKS, why, remedy);
 }

@@ -59,6 +59,22 @@ void findings_add(struct findings *findings, const char *check, boxcar_severity 
         fail(findings);
 }
 
+void findings_add_text(struct findings *findings, const char *check, boxcar_severity severity,
+                       const struct buf *text) {
+    if (text->failed)
+        fail(findings);
+    else
+        findings_add(findings, check, severity, "%s", text->data);
+}
+
+void findings_add_unchecked(struct findings *findings, const char *const *checks, const char *why,
+                            const char *remedy) {
+    for (; *checks; checks++) {
+        findings_add(findings, *checks, BOXCAR_SEVERITY_NOTE, "%s", why);
+        findings_remedy(findings, "%s", remedy);
+    }
+}
+
 void findings_remedy(struct findings *findings, const char *format, ...) {
     struct finding_rows *list = findings->list;
     va_list arguments;

@@ -2,6 +2,7 @@
 #ifndef BOXCAR_STORE_FINDING_H
 #define BOXCAR_STORE_FINDING_H
 
+#include "base/buf.h"
 #include "store.h"
 
 struct findings {
@@ -16,6 +17,12 @@ struct findings findings_begin(void);
 /* `check` is a literal. */
 void findings_add(struct findings *findings, const char *check, boxcar_severity severity, const char *format,
                   ...) __attribute__((format(printf, 4, 5)));
+/* The same with a text that is ready. */
+void findings_add_text(struct findings *findings, const char *check, boxcar_severity severity,
+                       const struct buf *text);
+/* A note for each of these checks, which cannot be made. The last one is NULL. */
+void findings_add_unchecked(struct findings *findings, const char *const *checks, const char *why,
+                            const char *remedy);
 /* What to do about the finding that was added last. */
 void findings_remedy(struct findings *findings, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

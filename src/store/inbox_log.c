@@ -3,13 +3,13 @@
 void inbox_log_key(const struct boxcar_store *store, boxcar_log_level level, const char *event,
                    const struct inbox_origin *origin, const char *text) {
     char message_id[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_log_field fields[] = {
-        {"source", origin->source}, {"external_id", origin->external_id}, {"message_id", BOXCAR_NO_STR}};
 
     if (!store_logs(store, level))
         return;
     boxcar_uuid_format(origin->message_id.uuid, message_id);
-    fields[2].value = boxcar_str_of(message_id);
+    const boxcar_log_field fields[] = {{"source", origin->source},
+                                       {"external_id", origin->external_id},
+                                       {"message_id", boxcar_str_of(message_id)}};
     store_log(store, level, event, fields, sizeof(fields) / sizeof(fields[0]), "%s", text);
 }
 

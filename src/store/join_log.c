@@ -7,30 +7,23 @@
 
 #include "base/error.h"
 
-enum { JOIN_ID, STATUS, EXPECTED, COMPLETED, FAILED, REASON, FIELDS };
-
 static void log_ended(const struct boxcar_store *store, const boxcar_join *join) {
-    char join_id[BOXCAR_UUID_TEXT_SIZE], numbers[3][24];
-    const int64_t steps[3] = {join->expected_steps, join->completed_steps, join->failed_steps};
+    char join_id[BOXCAR_UUID_TEXT_SIZE], expected[24], completed[24], failed[24];
     const char *status = boxcar_join_status_name(join->status);
-    boxcar_log_field fields[FIELDS] = {
-        [JOIN_ID] = {"join_id", BOXCAR_NO_STR},
-        [STATUS] = {"status", boxcar_str_of(status)},
-        [EXPECTED] = {"expected_steps", BOXCAR_NO_STR},
-        [COMPLETED] = {"completed_steps", BOXCAR_NO_STR},
-        [FAILED] = {"failed_steps", BOXCAR_NO_STR},
-        [REASON] = {"reason", boxcar_str_of(boxcar_join_reason_name(join->reason))},
-    };
 
     boxcar_uuid_format(join->join_id.uuid, join_id);
-    fields[JOIN_ID].value = boxcar_str_of(join_id);
-    for (int i = 0; i < 3; i++) {
-        snprintf(numbers[i], sizeof(numbers[i]), "%" PRId64, steps[i]);
-        fields[EXPECTED + i].value = boxcar_str_of(numbers[i]);
-    }
-    store_log(store, BOXCAR_LOG_INFO, "join_end", fields,
-              join->reason == BOXCAR_JOIN_REASON_NONE ? REASON : FIELDS,
-              "join is %s: %s of %s steps completed, %s failed", status, numbers[1], numbers[0], numbers[2]);
+    snprintf(expected, sizeof(expected), "%" PRId64, join->expected_steps);
+    snprintf(completed, sizeof(completed), "%" PRId64, join->completed_steps);
+    snprintf(failed, sizeof(failed), "%" PRId64, join->failed_steps);
+    const boxcar_log_field fields[] = {{"join_id", boxcar_str_of(join_id)},
+                                       {"status", boxcar_str_of(status)},
+                                       {"expected_steps", boxcar_str_of(expected)},
+                                       {"completed_steps", boxcar_str_of(completed)},
+                                       {"failed_steps", boxcar_str_of(failed)},
+                                       {"reason", boxcar_str_of(boxcar_join_reason_name(join->reason))}};
+    size_t count = sizeof(fields) / sizeof(fields[0]) - (join->reason == BOXCAR_JOIN_REASON_NONE);
+    store_log(store, BOXCAR_LOG_INFO, "join_end", fields, count,
+              "join is %s: %s of %s steps completed, %s failed", status, completed, expected, failed);
 }
 
 boxcar_status ended_list_add(struct ended_list *list, const boxcar_join *join, boxcar_error *err) {
@@ -83,13 +76,12 @@ void join_log_release(struct boxcar_store *store, bool committed) {
 void join_log_attached(const struct boxcar_store *store, boxcar_join_id join_id,
                        boxcar_message_id message_id) {
     char join[BOXCAR_UUID_TEXT_SIZE], message[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_log_field fields[] = {{"join_id", BOXCAR_NO_STR}, {"message_id", BOXCAR_NO_STR}};
 
     if (!store_logs(store, BOXCAR_LOG_DEBUG))
         return;
     boxcar_uuid_format(join_id.uuid, join);
     boxcar_uuid_format(message_id.uuid, message);
-    fields[0].value = boxcar_str_of(join);
-    fields[1].value = boxcar_str_of(message);
+    const boxcar_log_field fields[] = {{"join_id", boxcar_str_of(join)},
+                                       {"message_id", boxcar_str_of(message)}};
     store_log(store, BOXCAR_LOG_DEBUG, "join_attach", fields, 2, "message attached to a join");
 }

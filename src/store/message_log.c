@@ -8,15 +8,13 @@
 static void log_enqueued(const struct boxcar_store *store, const boxcar_new_message *message,
                          const boxcar_enqueued *enqueued) {
     char work_id[24], message_id[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_log_field fields[] = {{"topic", message->topic},
-                                 {"correlation_id", message->correlation_id},
-                                 {"message_id", BOXCAR_NO_STR},
-                                 {"work_id", BOXCAR_NO_STR}};
 
     boxcar_uuid_format(enqueued->message_id.uuid, message_id);
     snprintf(work_id, sizeof(work_id), "%" PRId64, enqueued->work_id.value);
-    fields[2].value = boxcar_str_of(message_id);
-    fields[3].value = boxcar_str_of(work_id);
+    const boxcar_log_field fields[] = {{"topic", message->topic},
+                                       {"correlation_id", message->correlation_id},
+                                       {"message_id", boxcar_str_of(message_id)},
+                                       {"work_id", boxcar_str_of(work_id)}};
     store_log(store, BOXCAR_LOG_INFO, "enqueue", fields, sizeof(fields) / sizeof(fields[0]), "%s",
               enqueued->duplicate ? "message is already there" : "message enqueued");
 }
@@ -35,10 +33,9 @@ void message_log_enqueued(const struct boxcar_store *store, boxcar_new_message_l
 void message_log_damaged(const struct boxcar_store *store, size_t count, boxcar_work_id first,
                          const char *field) {
     char work_id[24];
-    boxcar_log_field fields[] = {{"work_id", BOXCAR_NO_STR}, {"field", boxcar_str_of(field)}};
 
     snprintf(work_id, sizeof(work_id), "%" PRId64, first.value);
-    fields[0].value = boxcar_str_of(work_id);
+    const boxcar_log_field fields[] = {{"work_id", boxcar_str_of(work_id)}, {"field", boxcar_str_of(field)}};
     store_log(store, BOXCAR_LOG_WARN, "damaged", fields, sizeof(fields) / sizeof(fields[0]),
               "%zu damaged %s a dead letter now, not handed out: the %s of message %s is not UTF-8, another "
               "program has changed the row",

@@ -16,13 +16,6 @@
 
 /* ---- options ---- */
 
-static boxcar_status check_durability(boxcar_durability durability, boxcar_error *err) {
-    if (durability != BOXCAR_DURABILITY_FULL && durability != BOXCAR_DURABILITY_NORMAL)
-        return error_invalid(err, "durability",
-                             "durability is unknown: give BOXCAR_DURABILITY_FULL or _NORMAL");
-    return BOXCAR_OK;
-}
-
 static boxcar_status check_timeout(const char *argument, int64_t timeout_ms, boxcar_error *err) {
     if (timeout_ms < 0 || timeout_ms > TIMEOUT_MS_MAX)
         return error_invalid(err, argument, "%s is out of range: give 0 to %d", argument, TIMEOUT_MS_MAX);
@@ -32,20 +25,15 @@ static boxcar_status check_timeout(const char *argument, int64_t timeout_ms, box
 boxcar_status store_options_read(const boxcar_store_options *given, boxcar_store_options *ret_options,
                                  boxcar_error *err) {
     boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
-    boxcar_status status = options_read(&options, sizeof(options), given, "options", err);
 
-    if (status == BOXCAR_OK)
-        status = limits_check_text(options.url, "url", SIZE_MAX, err);
-    if (status == BOXCAR_OK)
-        status = limits_check_schema_name(options.schema, err);
-    if (status == BOXCAR_OK)
-        status = check_durability(options.durability, err);
-    if (status == BOXCAR_OK)
-        status = check_timeout("busy_timeout_ms", options.busy_timeout_ms, err);
-    if (status == BOXCAR_OK)
-        status = check_timeout("answer_timeout_ms", options.answer_timeout_ms, err);
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(options_read(&options, sizeof(options), given, "options", err));
+    TRY(limits_check_text(options.url, "url", SIZE_MAX, err));
+    TRY(limits_check_schema_name(options.schema, err));
+    if (options.durability != BOXCAR_DURABILITY_FULL && options.durability != BOXCAR_DURABILITY_NORMAL)
+        return error_invalid(err, "durability",
+                             "durability is unknown: give BOXCAR_DURABILITY_FULL or _NORMAL");
+    TRY(check_timeout("busy_timeout_ms", options.busy_timeout_ms, err));
+    TRY(check_timeout("answer_timeout_ms", options.answer_timeout_ms, err));
     if (str_is_absent(options.schema))
         options.schema = BOXCAR_STR(DEFAULT_SCHEMA);
     if (options.busy_timeout_ms == 0)
@@ -114,9 +102,8 @@ boxcar_status store_check_url(boxcar_str url, boxcar_error *err) {
 boxcar_status store_open(const boxcar_store_options *options, struct boxcar_store **ret_store,
                          boxcar_error *err) {
     boxcar_store_options checked;
-    boxcar_status status = store_options_read(options, &checked, err);
 
-    if (status == BOXCAR_OK)
-        status = store_check_url(checked.url, err);
-    return status == BOXCAR_OK ? find_backend(checked.url)(&checked, ret_store, err) : status;
+    TRY(store_options_read(options, &checked, err));
+    TRY(store_check_url(checked.url, err));
+    return find_backend(checked.url)(&checked, ret_store, err);
 }

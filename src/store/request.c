@@ -27,20 +27,24 @@ boxcar_message_list result_lend(struct result *result, const boxcar_message *mes
     return list;
 }
 
-static int compare_work_ids(int64_t left, int64_t right) { return (left > right) - (left < right); }
+static int compare_ids(const void *a, const void *b) {
+    int64_t left = ((const boxcar_work_id *)a)->value, right = ((const boxcar_work_id *)b)->value;
 
-static int compare_messages(const void *a, const void *b) {
-    return compare_work_ids(((const boxcar_message *)a)->work_id.value,
-                            ((const boxcar_message *)b)->work_id.value);
+    return (left > right) - (left < right);
 }
 
-static int compare_ids(const void *a, const void *b) {
-    return compare_work_ids(((const boxcar_work_id *)a)->value, ((const boxcar_work_id *)b)->value);
+static int compare_messages(const void *a, const void *b) {
+    return compare_ids(&((const boxcar_message *)a)->work_id, &((const boxcar_message *)b)->work_id);
 }
 
 void messages_sort(boxcar_message *messages, size_t count) {
     if (count > 1)
         qsort(messages, count, sizeof(*messages), compare_messages);
+}
+
+void work_ids_sort(boxcar_work_id *ids, size_t count) {
+    if (count > 1)
+        qsort(ids, count, sizeof(*ids), compare_ids);
 }
 
 static bool is_claimed(const struct part_result *result, const boxcar_message *message) {
@@ -63,8 +67,7 @@ void request_part_trim_returned(const boxcar_request_part *part, struct part_res
         return;
     messages_sort(result->claimed, result->claimed_count);
     messages_sort(result->returned, result->returned_count);
-    if (renewed->count > 1)
-        qsort(renewed->items, renewed->count, sizeof(*renewed->items), compare_ids);
+    work_ids_sort(renewed->items, renewed->count);
     for (size_t i = 0; i < result->returned_count; i++) {
         const boxcar_message *message = &result->returned[i];
 

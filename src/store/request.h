@@ -141,6 +141,7 @@ bool request_claims_stored(const struct request *request, boxcar_box box);
 
 /* By work id, which is the order of messages in an answer. */
 void messages_sort(boxcar_message *messages, size_t count);
+void work_ids_sort(boxcar_work_id *ids, size_t count);
 /* Finishes part->returned, which has all that the owner holds, or what it wanted to renew: leaves out what
  * was not renewed and what was claimed just now. */
 void request_part_trim_returned(const boxcar_request_part *part, struct part_result *result);

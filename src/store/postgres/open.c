@@ -7,15 +7,8 @@
 #include "boxcar/postgres.h"
 #include "store/join_log.h"
 #include "store/open.h"
-#include "store/postgres/admin/dead.h"
-#include "store/postgres/admin/diagnose.h"
-#include "store/postgres/admin/instance.h"
-#include "store/postgres/admin/maintain.h"
-#include "store/postgres/admin/setting.h"
-#include "store/postgres/admin/stats.h"
+#include "store/postgres/admin/admin.h"
 #include "store/postgres/connection/connection.h"
-#include "store/postgres/connection/sleep.h"
-#include "store/postgres/connection/transaction.h"
 #include "store/postgres/deploy/deploy.h"
 #include "store/postgres/event/event.h"
 #include "store/postgres/inbox/inbox.h"
@@ -102,28 +95,33 @@ PGconn *boxcar_store_postgres_handle(boxcar_store *store) {
     return store && store->ops == &OPS ? pg_store_of(store)->conn : NULL;
 }
 
-boxcar_status store_postgres_open(const boxcar_store_options *options, struct boxcar_store **ret_store,
-                                  boxcar_error *err) {
-    struct pg_store *pg;
-    boxcar_status status = store_new(options, &pg, err);
+/* Whatever has failed, the store is closed. */
+static boxcar_status hand_over(struct pg_store *pg, boxcar_status status, struct boxcar_store **ret_store) {
+    if (status == BOXCAR_OK)
+        *ret_store = &pg->base;
+    else
+        close_store(&pg->base);
+    return status;
+}
 
-    if (status != BOXCAR_OK)
-        return status;
+static boxcar_status connect_first(struct pg_store *pg, const boxcar_store_options *options,
+                                   boxcar_error *err) {
     if (pg->answer_ms == 0)
         pg->answer_ms = ANSWER_MS_DEFAULT;
     pg->url = memory_copy_text(options->url);
-    status = pg->url ? pg_check_url(pg->url, err) : error_no_memory(err);
-    if (status == BOXCAR_OK)
-        status = pg_connect(pg, err);
-    if (status == BOXCAR_OK)
-        status =
-            options->deploy ? pg_deploy(&pg->base, &pg->base.deployment, err) : pg_check_version(pg, err);
-    if (status != BOXCAR_OK) {
-        close_store(&pg->base);
-        return status;
-    }
-    *ret_store = &pg->base;
-    return BOXCAR_OK;
+    if (!pg->url)
+        return error_no_memory(err);
+    TRY(pg_check_url(pg->url, err));
+    TRY(pg_connect(pg, err));
+    return options->deploy ? pg_deploy(&pg->base, &pg->base.deployment, err) : pg_check_version(pg, err);
+}
+
+boxcar_status store_postgres_open(const boxcar_store_options *options, struct boxcar_store **ret_store,
+                                  boxcar_error *err) {
+    struct pg_store *pg;
+
+    TRY(store_new(options, &pg, err));
+    return hand_over(pg, connect_first(pg, options, err), ret_store);
 }
 
 /* Texts go both ways as UTF-8. Without an encoding of the client's, the server sends them as the database
@@ -141,7 +139,6 @@ boxcar_status boxcar_store_borrow_postgres(PGconn *conn, const boxcar_store_opti
                                            boxcar_store **ret_store, boxcar_error *err) {
     boxcar_store_options checked = BOXCAR_STORE_OPTIONS_INIT;
     struct pg_store *pg;
-    boxcar_status status;
 
     if (!conn || PQstatus(conn) != CONNECTION_OK)
         return error_invalid(err, "conn", "conn is not an open connection");
@@ -153,18 +150,9 @@ boxcar_status boxcar_store_borrow_postgres(PGconn *conn, const boxcar_store_opti
                              PQparameterStatus(conn, "client_encoding"));
     if (!ret_store)
         return error_invalid(err, "ret_store", "ret_store is NULL");
-    status = store_options_read(options ? options : &checked, &checked, err);
-    if (status == BOXCAR_OK)
-        status = store_new(&checked, &pg, err);
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(store_options_read(options ? options : &checked, &checked, err));
+    TRY(store_new(&checked, &pg, err));
     pg->conn = conn;
     pg->borrowed = true;
-    status = pg_check_version(pg, err);
-    if (status != BOXCAR_OK) {
-        close_store(&pg->base);
-        return status;
-    }
-    *ret_store = &pg->base;
-    return BOXCAR_OK;
+    return hand_over(pg, pg_check_version(pg, err), ret_store);
 }

@@ -60,14 +60,15 @@ struct pg_store {
     bool begins_claims;       /* a transaction is not READ COMMITTED unless its beginning says so */
     bool keeps_statements;    /* as far as that allows: statements can be prepared in it */
     unsigned uses[PG_STATEMENTS]; /* in this session; from the second on a statement is prepared */
+    bool repeated;                /* the answer to the first try of the last query was lost */
     struct pg_rest rest;
     struct pg_held_up held_up[BOXES];
     struct halted_list halted; /* by the transaction that is being answered */
     uint64_t claim_number;     /* of the last claim; 0 = none was made yet */
     struct pg_lost_claim lost[PG_LOST_MAX];
     size_t lost_count;
-    PGresult
-        *ended_before; /* the joins that the caller's transaction had ended before this call; NULL = none */
+    /* The joins that the caller's transaction had ended before this call; NULL = none. */
+    PGresult *ended_before;
 };
 
 static inline struct pg_store *pg_store_of(struct boxcar_store *store) { return (struct pg_store *)store; }

@@ -6,19 +6,15 @@
 #include <string.h>
 #include <time.h>
 
+#include "admin.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "core/setting.h"
-#include "maintain.h"
-#include "setting.h"
-#include "stats.h"
 #include "store/checkup.h"
+#include "store/postgres/connection/connection.h"
 #include "store/postgres/connection/query.h"
 #include "store/postgres/deploy/deploy.h"
-#include "store/postgres/statement/params.h"
-#include "store/postgres/statement/rows.h"
-#include "store/postgres/statement/shape.h"
 
 #define CLOCK_TRIES 3
 #define TOPICS_MAX 1000
@@ -29,18 +25,22 @@ struct server {
     bool syncs, commits_durably, vacuums, is_standby;
     boxcar_str isolation, role; /* lent by the result */
     bool has_functions, may_look, may_claim;
+    bool is_direct; /* no pooler between */
 };
 
-static void read_server(const PGresult *result, struct server *server) {
-    server->syncs = pg_get_bool(result, 0, 0);
-    server->commits_durably = pg_get_bool(result, 0, 1);
-    server->isolation = pg_get_text(result, 0, 2);
-    server->vacuums = pg_get_bool(result, 0, 3);
-    server->is_standby = pg_get_bool(result, 0, 4);
-    server->role = pg_get_text(result, 0, 5);
-    server->has_functions = pg_get_int8(result, 0, 6) >= PG_DOCTOR_FUNCTIONS;
-    server->may_claim = pg_get_bool(result, 0, 9);
-    server->may_look = server->has_functions && pg_get_int8(result, 0, 7) >= PG_DOCTOR_FUNCTIONS;
+static struct server read_server(const struct pg_store *pg, const PGresult *result) {
+    bool has_functions = pg_get_int8(result, 0, 6) >= PG_DOCTOR_FUNCTIONS;
+
+    return (struct server){.syncs = pg_get_bool(result, 0, 0),
+                           .commits_durably = pg_get_bool(result, 0, 1),
+                           .isolation = pg_get_text(result, 0, 2),
+                           .vacuums = pg_get_bool(result, 0, 3),
+                           .is_standby = pg_get_bool(result, 0, 4),
+                           .role = pg_get_text(result, 0, 5),
+                           .has_functions = has_functions,
+                           .may_look = has_functions && pg_get_int8(result, 0, 7) >= PG_DOCTOR_FUNCTIONS,
+                           .is_direct = pg_get_int4(result, 0, 8) == PQbackendPID(pg->conn),
+                           .may_claim = pg_get_bool(result, 0, 9)};
 }
 
 /* ---- connection ---- */
@@ -54,16 +54,14 @@ static bool is_local(PGconn *conn) {
            strncmp(where, "127.", 4) == 0 || strcmp(where, "::1") == 0;
 }
 
-static bool has_pooler(struct pg_store *pg, int pid) { return pid != PQbackendPID(pg->conn); }
-
-static void judge_line(struct findings *findings, struct pg_store *pg, bool pooled) {
+static void judge_line(struct findings *findings, const struct pg_store *pg, bool is_direct) {
     int version = PQserverVersion(pg->conn);
     bool local = is_local(pg->conn), encrypted = PQsslInUse(pg->conn);
 
     findings_add(findings, "connection",
                  version < OLDEST_SERVER ? BOXCAR_SEVERITY_PROBLEM : BOXCAR_SEVERITY_OK,
                  "PostgreSQL %d.%d, %s, %s", version / 10000, version % 10000,
-                 pooled ? "through a pooler" : "directly",
+                 is_direct ? "directly" : "through a pooler",
                  encrypted ? "with TLS"
                  : local   ? "on this host"
                            : "without TLS");
@@ -116,14 +114,11 @@ static boxcar_status check_clock(struct pg_store *pg, struct findings *findings,
     int64_t best_ahead = 0, best_uncertain = INT64_MAX;
 
     for (int i = 0; i < CLOCK_TRIES; i++) {
-        AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
         AUTO_RESULT PGresult *result = NULL;
-        int64_t sent_at = host_now_us(), uncertain;
-        boxcar_status status = pg_query(pg, PG_CLOCK, &none, &result, err);
+        int64_t sent_at = host_now_us();
 
-        if (status != BOXCAR_OK)
-            return status;
-        uncertain = (host_now_us() - sent_at) / 2;
+        TRY(pg_ask(pg, PG_CLOCK, &result, err));
+        int64_t uncertain = (host_now_us() - sent_at) / 2;
         if (uncertain < 0 || uncertain >= best_uncertain)
             continue;
         best_uncertain = uncertain;
@@ -160,14 +155,11 @@ static void judge_table(struct findings *findings, struct pg_store *pg, const PG
 
 static boxcar_status check_bloat(struct pg_store *pg, struct findings *findings, bool vacuums,
                                  boxcar_error *err) {
-    AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
-    boxcar_status status = pg_query(pg, PG_TABLE_HEALTH, &none, &result, err);
     size_t before = findings->list ? findings->list->count : 0;
     int64_t dead = 0;
 
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(pg_ask(pg, PG_TABLE_HEALTH, &result, err));
     if (!vacuums) {
         findings_add(findings, "bloat", BOXCAR_SEVERITY_WARNING, "autovacuum is off: dead rows pile up");
         findings_remedy(findings, "alter system set autovacuum = on; alter system set track_counts = on; "
@@ -185,40 +177,27 @@ static boxcar_status check_bloat(struct pg_store *pg, struct findings *findings,
 
 /* ---- the store's own tables ---- */
 
-static boxcar_status query_checkup(struct pg_store *pg, boxcar_box box, PGresult **ret_result,
-                                   boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-
-    pg_params_int2(&params, box);
-    pg_params_interval_ms(&params, CHECKUP_LEASE_OVERDUE_SECONDS * 1000);
-    pg_params_interval_ms(&params, (int64_t)CHECKUP_LATELY_SECONDS * 1000);
-    pg_params_int4(&params, CHECKUP_COUNT_MAX);
-    return pg_query(pg, PG_CHECKUP, &params, ret_result, err);
-}
-
 static boxcar_status judge_schema(struct pg_store *pg, struct findings *findings, const PGresult *result,
                                   boxcar_error *err) {
     char digest[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_status status = pg_digest_functions(digest, err);
     boxcar_str deployed = pg_get_text(result, 0, 2);
     int version = pg_get_int4(result, 0, 0);
 
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(pg_digest_functions(digest, err));
     checkup_schema(findings, version, pg_get_int4(result, 0, 1));
     if (version == STORE_SCHEMA_VERSION && (!deployed.data || strcmp(deployed.data, digest) != 0)) {
         findings_add(findings, "schema", BOXCAR_SEVERITY_NOTE,
                      "another build of Boxcar than this program made the store's functions");
         findings_remedy(findings, "if this program is the newer one: boxcar init");
     } else if (version == STORE_SCHEMA_VERSION) {
-        status = pg_check_changed(pg, findings, err);
+        TRY(pg_check_changed(pg, findings, err));
     }
     if (!pg_get_bool(result, 0, 3)) {
         findings_add(findings, "schema", BOXCAR_SEVERITY_PROBLEM,
                      "this store was restored or copied from another server, and claims refuse to run");
         findings_remedy(findings, "boxcar init, as the owner of the schema");
     }
-    return status;
+    return BOXCAR_OK;
 }
 
 static void read_host(const PGresult *result, int row, void *item) {
@@ -237,83 +216,53 @@ static void read_topic(const PGresult *result, int row, void *item) {
 /* The setting instance_timeout; the store has only settings that were changed. */
 static boxcar_status read_live_ms(struct pg_store *pg, int64_t *ret_ms, boxcar_error *err) {
     const struct setting *setting = setting_find(BOXCAR_STR("instance_timeout"));
-    struct setting_value_list settings = {.arena = ARENA_INIT};
-    double live_ms = 0;
-    boxcar_status status = setting_parse(setting, boxcar_str_of(setting->default_value), &live_ms, err);
+    struct setting_value_list settings;
+    double live_ms;
 
-    if (status == BOXCAR_OK)
-        status = pg_settings_read(&pg->base, &settings, err);
-    for (size_t i = 0; status == BOXCAR_OK && i < settings.count; i++)
+    TRY(setting_parse(setting, boxcar_str_of(setting->default_value), &live_ms, err));
+    TRY(pg_settings_read(&pg->base, &settings, err));
+    for (size_t i = 0; i < settings.count; i++)
         if (str_equal(settings.items[i].name, boxcar_str_of(setting->name)))
             live_ms = settings.items[i].number;
     arena_release(&settings.arena);
     *ret_ms = (int64_t)live_ms;
-    return status;
-}
-
-/* The rows of one of the queries that want the box and a time or a number, as an array in the arena. */
-static boxcar_status query_rows(struct pg_store *pg, enum pg_statement statement,
-                                const struct box_facts *facts, struct arena *arena, size_t item_size,
-                                pg_read_fn *read, const void **ret_items, size_t *ret_count,
-                                boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    PGresult *result;
-    boxcar_status status;
-
-    pg_params_int2(&params, facts->box);
-    if (statement == PG_READY_TOPICS)
-        pg_params_int4(&params, TOPICS_MAX);
-    else
-        pg_params_interval_ms(&params, facts->live_ms);
-    status = pg_query(pg, statement, &params, &result, err);
-    if (status != BOXCAR_OK)
-        return status;
-    *ret_count = (size_t)PQntuples(result);
-    *ret_items = pg_read_rows(result, arena, item_size, read);
-    return *ret_items ? BOXCAR_OK : error_no_memory(err);
+    return BOXCAR_OK;
 }
 
 static boxcar_status gather_workers(struct pg_store *pg, struct arena *arena, struct box_facts *facts,
                                     boxcar_error *err) {
-    const void *hosts = NULL, *patterns = NULL, *topics = NULL;
-    boxcar_status status = read_live_ms(pg, &facts->live_ms, err);
+    PGresult *result;
 
-    if (status == BOXCAR_OK)
-        status = query_rows(pg, PG_LIVE_HOSTS, facts, arena, sizeof(struct live_host), read_host, &hosts,
-                            &facts->host_count, err);
-    if (status == BOXCAR_OK)
-        status = query_rows(pg, PG_LIVE_PATTERNS, facts, arena, sizeof(boxcar_str), read_text, &patterns,
-                            &facts->pattern_count, err);
-    if (status == BOXCAR_OK)
-        status = query_rows(pg, PG_READY_TOPICS, facts, arena, sizeof(struct waiting_topic), read_topic,
-                            &topics, &facts->other_count, err);
-    facts->hosts = hosts;
-    facts->patterns = patterns;
-    facts->others = topics;
-    return status;
+    TRY(read_live_ms(pg, &facts->live_ms, err));
+    TRY(pg_ask(pg, PG_LIVE_HOSTS, &result, err, P_INT2(facts->box), P_MS(facts->live_ms)));
+    facts->host_count = (size_t)PQntuples(result);
+    facts->hosts = pg_read_rows(result, arena, sizeof(*facts->hosts), read_host);
+    TRY(pg_ask(pg, PG_LIVE_PATTERNS, &result, err, P_INT2(facts->box), P_MS(facts->live_ms)));
+    facts->pattern_count = (size_t)PQntuples(result);
+    facts->patterns = pg_read_rows(result, arena, sizeof(*facts->patterns), read_text);
+    TRY(pg_ask(pg, PG_READY_TOPICS, &result, err, P_INT2(facts->box), P_INT4(TOPICS_MAX)));
+    facts->other_count = (size_t)PQntuples(result);
+    facts->others = pg_read_rows(result, arena, sizeof(*facts->others), read_topic);
+    return facts->hosts && facts->patterns && facts->others ? BOXCAR_OK : error_no_memory(err);
 }
 
 static boxcar_status check_box(struct pg_store *pg, boxcar_box box, const PGresult *checkup,
                                struct findings *findings, boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
-    struct stats_rows *stats = NULL;
+    struct stats_rows *stats;
     struct box_facts facts = {.box = box,
                               .overdue = pg_get_int8(checkup, 0, 4),
                               .overdue_seconds = pg_get_float8(checkup, 0, 5),
                               .died_lately = pg_get_int8(checkup, 0, 6),
                               .halted = pg_get_int8(checkup, 0, 7),
                               .violations = pg_get_int8(checkup, 0, 8)};
-    boxcar_status status = gather_workers(pg, &arena, &facts, err);
 
-    if (status == BOXCAR_OK)
-        status = pg_upkeep(pg, &facts.upkeep, err);
-    if (status == BOXCAR_OK)
-        status = pg_stats(&pg->base, box, true, &stats, err);
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(gather_workers(pg, &arena, &facts, err));
+    TRY(pg_upkeep(pg, &facts.upkeep, err));
+    TRY(pg_stats(&pg->base, box, true, &stats, err));
     facts.stats = stats->items;
     facts.stats_count = stats->count;
-    status = checkup_box(findings, &facts, err);
+    boxcar_status status = checkup_box(findings, &facts, err);
     list_free(stats);
     return status;
 }
@@ -321,12 +270,11 @@ static boxcar_status check_box(struct pg_store *pg, boxcar_box box, const PGresu
 /* ---- roles that may create in the schema ---- */
 
 static boxcar_status check_creators(struct pg_store *pg, struct findings *findings, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
-    boxcar_status status = pg_query(pg, PG_SCHEMA_RIGHTS, &none, &result, err);
 
-    if (status != BOXCAR_OK || PQntuples(result) == 0 || PQgetisnull(result, 0, 3))
-        return status;
+    TRY(pg_ask(pg, PG_SCHEMA_RIGHTS, &result, err));
+    if (PQntuples(result) == 0 || PQgetisnull(result, 0, 3))
+        return BOXCAR_OK;
     findings_add(findings, "schema", BOXCAR_SEVERITY_PROBLEM,
                  "other roles may create in the schema (%.*s): their code could run with the owner's rights",
                  FINDING_TEXT(pg_get_text(result, 0, 3)));
@@ -338,9 +286,7 @@ static boxcar_status check_creators(struct pg_store *pg, struct findings *findin
 /* ---- encoding ---- */
 
 static void check_encoding(const struct pg_store *pg, struct findings *findings) {
-    const char *encoding = PQparameterStatus(pg->conn, "server_encoding");
-
-    if (!encoding || strcmp(encoding, "SQL_ASCII") != 0)
+    if (!pg_is_sql_ascii(pg->conn))
         return;
     findings_add(
         findings, "encoding", BOXCAR_SEVERITY_WARNING,
@@ -353,46 +299,39 @@ static void check_encoding(const struct pg_store *pg, struct findings *findings)
 /* What the tables tell. While one of them is locked, looking would take as long as that. */
 static boxcar_status examine_tables(struct pg_store *pg, boxcar_box box, boxcar_str role, bool locked,
                                     struct findings *findings, boxcar_error *err) {
+    static const char *const CHECKS[] = {"held_streams", "schema", NULL};
     static const char WHY[] = "not checked, because another session has locked a table of the store";
     static const char REMEDY[] = "see claim";
     AUTO_RESULT PGresult *checkup = NULL;
-    boxcar_status status;
 
     if (locked) {
-        static const char *const CHECKS[] = {"held_streams", "schema"};
-
-        for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++) {
-            findings_add(findings, CHECKS[i], BOXCAR_SEVERITY_NOTE, "%s", WHY);
-            findings_remedy(findings, "%s", REMEDY);
-        }
+        findings_add_unchecked(findings, CHECKS, WHY, REMEDY);
         checkup_box_hidden(findings, WHY, REMEDY);
         return BOXCAR_OK;
     }
-    status = pg_check_streams(pg, box, role, findings, err);
-    if (status == BOXCAR_OK)
-        status = query_checkup(pg, box, &checkup, err);
-    if (status == BOXCAR_OK)
-        status = judge_schema(pg, findings, checkup, err);
-    return status == BOXCAR_OK ? check_box(pg, box, checkup, findings, err) : status;
+    TRY(pg_check_streams(pg, box, role, findings, err));
+    TRY(pg_ask(pg, PG_CHECKUP, &checkup, err, P_INT2(box), P_MS(CHECKUP_LEASE_OVERDUE_SECONDS * 1000),
+               P_MS(CHECKUP_LATELY_SECONDS * 1000), P_INT4(CHECKUP_COUNT_MAX)));
+    TRY(judge_schema(pg, findings, checkup, err));
+    return check_box(pg, box, checkup, findings, err);
 }
 
 static boxcar_status examine(struct pg_store *pg, boxcar_box box, const struct server *server,
                              struct findings *findings, boxcar_error *err) {
-    boxcar_status status = pg_check_snapshots(pg, server->role, findings, err);
     bool locked = false;
 
-    if (status == BOXCAR_OK)
-        status = check_bloat(pg, findings, server->vacuums, err);
-    if (status == BOXCAR_OK && !server->is_standby)
-        status = pg_check_claim(pg, box, server->role, server->may_claim, findings, &locked, err);
-    return status == BOXCAR_OK ? examine_tables(pg, box, server->role, locked, findings, err) : status;
+    TRY(pg_check_snapshots(pg, server->role, findings, err));
+    TRY(check_bloat(pg, findings, server->vacuums, err));
+    if (!server->is_standby)
+        TRY(pg_check_claim(pg, box, server->role, server->may_claim, findings, &locked, err));
+    return examine_tables(pg, box, server->role, locked, findings, err);
 }
 
 /* The owner grants; or the functions came with a newer library than the one that deployed. */
 static boxcar_status examine_hidden(struct pg_store *pg, const struct server *server,
                                     struct findings *findings, boxcar_error *err) {
+    static const char *const CHECKS[] = {"schema", "held_snapshot", "bloat", "claim", "held_streams", NULL};
     AUTO_BUF struct buf remedy = BUF_INIT;
-    static const char *const CHECKS[] = {"schema", "held_snapshot", "bloat", "claim", "held_streams"};
     const char *why = server->has_functions ? "not visible to this role"
                                             : "the store lacks the functions that this program looks with";
 
@@ -403,49 +342,29 @@ static boxcar_status examine_hidden(struct pg_store *pg, const struct server *se
         buf_append_text(&remedy, "boxcar init");
     if (remedy.failed)
         return error_no_memory(err);
-    for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++) {
-        findings_add(findings, CHECKS[i], BOXCAR_SEVERITY_NOTE, "%s", why);
-        findings_remedy(findings, "%s", remedy.data);
-    }
+    findings_add_unchecked(findings, CHECKS, why, remedy.data);
     checkup_box_hidden(findings, why, remedy.data);
     return BOXCAR_OK;
 }
 
-/* These checks need parts that are missing; another finding has named those. */
-static void examine_broken(struct findings *findings) {
-    static const char *const CHECKS[] = {"held_snapshot", "bloat", "claim", "held_streams"};
-
-    for (size_t i = 0; i < sizeof(CHECKS) / sizeof(CHECKS[0]); i++) {
-        findings_add(findings, CHECKS[i], BOXCAR_SEVERITY_NOTE, CHECKUP_BROKEN);
-        findings_remedy(findings, CHECKUP_BROKEN_REMEDY);
-    }
-    checkup_box_broken(findings);
-}
-
 static boxcar_status diagnose(struct pg_store *pg, boxcar_box box, bool tries_claim,
                               struct findings *findings, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
+    static const char *const CHECKS[] = {"held_snapshot", "bloat", "claim", "held_streams", NULL};
     AUTO_RESULT PGresult *result = NULL;
-    struct server server;
     bool is_whole = true;
-    boxcar_status status = pg_query(pg, PG_SERVER, &none, &result, err);
 
-    if (status != BOXCAR_OK)
-        return status;
-    read_server(result, &server);
+    TRY(pg_ask(pg, PG_SERVER, &result, err));
+    struct server server = read_server(pg, result);
     server.may_claim = server.may_claim && tries_claim;
-    judge_line(findings, pg, has_pooler(pg, pg_get_int4(result, 0, 8)));
+    judge_line(findings, pg, server.is_direct);
     judge_server(findings, &server);
     check_encoding(pg, findings);
-    status = check_clock(pg, findings, err);
-    if (status == BOXCAR_OK)
-        status = check_creators(pg, findings, err);
-    if (status == BOXCAR_OK)
-        status = pg_check_missing(pg, findings, &is_whole, err);
-    if (status != BOXCAR_OK)
-        return status;
-    if (!is_whole) {
-        examine_broken(findings);
+    TRY(check_clock(pg, findings, err));
+    TRY(check_creators(pg, findings, err));
+    TRY(pg_check_missing(pg, findings, &is_whole, err));
+    if (!is_whole) { /* the rest needs parts that are missing; a finding has named those */
+        findings_add_unchecked(findings, CHECKS, CHECKUP_BROKEN, CHECKUP_BROKEN_REMEDY);
+        checkup_box_broken(findings);
         return BOXCAR_OK;
     }
     return server.may_look ? examine(pg, box, &server, findings, err)

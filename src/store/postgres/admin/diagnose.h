@@ -1,12 +1,9 @@
-/* What an operator should know, and what the parts of the doctor share. */
+/* The parts of the doctor. */
 #ifndef BOXCAR_STORE_POSTGRES_ADMIN_DIAGNOSE_H
 #define BOXCAR_STORE_POSTGRES_ADMIN_DIAGNOSE_H
 
 #include "session.h"
 #include "store/finding.h"
-
-boxcar_status pg_diagnose(struct boxcar_store *store, boxcar_box box, bool tries_claim,
-                          struct finding_rows **ret_list, boxcar_error *err);
 
 /* How to end what this session does, for the finding that was added last; and what shows `role` more of it.
  */

@@ -6,12 +6,9 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "diagnose.h"
-#include "session.h"
 #include "store/checkup.h"
-#include "store/postgres/claim/blocker.h"
+#include "store/postgres/claim/claim.h"
 #include "store/postgres/connection/query.h"
-#include "store/postgres/statement/params.h"
-#include "store/postgres/statement/rows.h"
 
 #define SNAPSHOT "held_snapshot"
 #define SNAPSHOT_WARNING_SECONDS 300
@@ -72,28 +69,25 @@ static bool is_hidden(const struct held *held) {
     return is_kind(held, "session") && !held->session.has_seconds;
 }
 
-static boxcar_status report_transaction(struct findings *findings, const struct held *held,
-                                        boxcar_severity severity, boxcar_str role, boxcar_error *err) {
+static void report_transaction(struct findings *findings, const struct held *held, boxcar_severity severity,
+                               boxcar_str role) {
     AUTO_BUF struct buf text = BUF_INIT;
 
     pg_describe_session(&held->session, &text);
     buf_append_text(&text, " keeps dead rows from being removed");
     pg_describe_age(&held->session, &text);
     pg_describe_query(&held->session, &text);
-    if (text.failed)
-        return error_no_memory(err);
-    findings_add(findings, SNAPSHOT, severity, "%s", text.data);
+    findings_add_text(findings, SNAPSHOT, severity, &text);
     pg_remedy_session(findings, &held->session, role);
-    return BOXCAR_OK;
 }
 
-static boxcar_status report_held(struct findings *findings, const struct held *held, boxcar_severity severity,
-                                 boxcar_str role, boxcar_error *err) {
+static void report_held(struct findings *findings, const struct held *held, boxcar_severity severity,
+                        boxcar_str role) {
     const struct pg_session *session = &held->session;
 
-    if (is_kind(held, "session") || is_kind(held, "prepared"))
-        return report_transaction(findings, held, severity, role, err);
-    if (is_kind(held, "slot")) {
+    if (is_kind(held, "session") || is_kind(held, "prepared")) {
+        report_transaction(findings, held, severity, role);
+    } else if (is_kind(held, "slot")) {
         findings_add(findings, SNAPSHOT, severity,
                      "the replication slot %.*s (%.*s) keeps dead rows of the last %lld transactions",
                      FINDING_TEXT(session->name), FINDING_TEXT(session->state), (long long)held->xids);
@@ -105,24 +99,20 @@ static boxcar_status report_held(struct findings *findings, const struct held *h
                      session->pid, FINDING_TEXT(session->name), (long long)held->xids);
         findings_remedy(findings, "look for a long query on that standby (hot_standby_feedback is on)");
     }
-    return BOXCAR_OK;
 }
 
-static boxcar_status report_hidden(struct findings *findings, const struct held *one, int count,
-                                   boxcar_str role, boxcar_error *err) {
-    AUTO_BUF struct buf session = BUF_INIT;
+static void report_hidden(struct findings *findings, const struct held *one, int count, boxcar_str role) {
+    AUTO_BUF struct buf text = BUF_INIT;
 
-    pg_describe_session(&one->session, &session);
-    if (session.failed)
-        return error_no_memory(err);
-    findings_add(findings, SNAPSHOT, BOXCAR_SEVERITY_NOTE,
-                 "other roles have transactions open: %s%s; this role cannot see their age and queries",
-                 session.data, count > 1 ? " and others" : "");
+    buf_append_text(&text, "other roles have transactions open: ");
+    pg_describe_session(&one->session, &text);
+    buf_append_format(&text, "%s; this role cannot see their age and queries",
+                      count > 1 ? " and others" : "");
+    findings_add_text(findings, SNAPSHOT, BOXCAR_SEVERITY_NOTE, &text);
     findings_remedy(findings, "grant pg_read_all_stats to %.*s;", FINDING_TEXT(role));
-    return BOXCAR_OK;
 }
 
-static boxcar_status report_oldest(struct findings *findings, const struct held *oldest, boxcar_error *err) {
+static void report_oldest(struct findings *findings, const struct held *oldest) {
     AUTO_BUF struct buf text = BUF_INIT;
 
     buf_append_format(&text, "the oldest open transaction is %s old", CHECKUP_AGE(oldest->session.seconds));
@@ -131,19 +121,14 @@ static boxcar_status report_oldest(struct findings *findings, const struct held 
         pg_describe_session(&oldest->session, &text);
         pg_describe_query(&oldest->session, &text);
     }
-    if (text.failed)
-        return error_no_memory(err);
-    findings_add(findings, SNAPSHOT, BOXCAR_SEVERITY_OK, "%s", text.data);
-    return BOXCAR_OK;
+    findings_add_text(findings, SNAPSHOT, BOXCAR_SEVERITY_OK, &text);
 }
 
-static boxcar_status judge_snapshots(struct findings *findings, const PGresult *result, boxcar_str role,
-                                     boxcar_error *err) {
+static void judge_snapshots(struct findings *findings, const PGresult *result, boxcar_str role) {
     struct held oldest = {.xids = 0}, hidden = {.xids = 0};
     int hidden_count = 0, reported = 0;
-    boxcar_status status = BOXCAR_OK;
 
-    for (int row = 0; status == BOXCAR_OK && row < PQntuples(result); row++) {
+    for (int row = 0; row < PQntuples(result); row++) {
         struct held held = read_held(result, row);
         boxcar_severity severity = severity_of(&held);
 
@@ -152,74 +137,48 @@ static boxcar_status judge_snapshots(struct findings *findings, const PGresult *
         if (is_hidden(&held)) {
             hidden = hidden_count++ ? hidden : held;
         } else if (severity != BOXCAR_SEVERITY_OK) {
-            status = report_held(findings, &held, severity, role, err);
+            report_held(findings, &held, severity, role);
             reported++;
         }
     }
-    if (status == BOXCAR_OK && hidden_count)
-        status = report_hidden(findings, &hidden, hidden_count, role, err);
-    else if (status == BOXCAR_OK && !reported)
-        status = report_oldest(findings, &oldest, err);
-    return status;
+    if (hidden_count)
+        report_hidden(findings, &hidden, hidden_count, role);
+    else if (!reported)
+        report_oldest(findings, &oldest);
 }
 
 boxcar_status pg_check_snapshots(struct pg_store *pg, boxcar_str role, struct findings *findings,
                                  boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
-    boxcar_status status;
 
-    pg_params_int4(&params, SHOWN);
-    status = pg_query(pg, PG_SNAPSHOT_HOLDERS, &params, &result, err);
-    return status == BOXCAR_OK ? judge_snapshots(findings, result, role, err) : status;
+    TRY(pg_ask(pg, PG_SNAPSHOT_HOLDERS, &result, err, P_INT4(SHOWN)));
+    judge_snapshots(findings, result, role);
+    return BOXCAR_OK;
 }
 
 /* ---- streams ---- */
 
-static void describe_streams(int64_t count, boxcar_str one, int waits_for, struct buf *text) {
-    if (count == 1)
-        buf_append_format(text, " holds the stream %.*s", FINDING_TEXT(one));
-    else
-        buf_append_format(text, " holds %lld streams, such as %.*s", (long long)count, FINDING_TEXT(one));
-    if (waits_for)
-        buf_append_format(text, " (and waits for session %d itself)", waits_for);
-}
-
-static boxcar_status report_holder(struct findings *findings, const PGresult *result, int row,
-                                   boxcar_str role, boxcar_error *err) {
+static void report_holder(struct findings *findings, const PGresult *result, int row, boxcar_str role) {
     AUTO_BUF struct buf text = BUF_INIT;
     struct pg_session session = pg_read_session(result, row);
-    int at = PG_SESSION_COLUMNS;
-    int64_t count = pg_get_int8(result, row, at);
+    int64_t count = pg_get_int8(result, row, PG_SESSION_COLUMNS);
+    boxcar_str stream = pg_get_text(result, row, PG_SESSION_COLUMNS + 1);
+    int waits_for = pg_get_int4(result, row, PG_SESSION_COLUMNS + 2);
 
     pg_describe_session(&session, &text);
-    describe_streams(count, pg_get_text(result, row, at + 1),
-                     PQgetisnull(result, row, at + 2) ? 0 : pg_get_int4(result, row, at + 2), &text);
+    if (count == 1)
+        buf_append_format(&text, " holds the stream %.*s", FINDING_TEXT(stream));
+    else
+        buf_append_format(&text, " holds %lld streams, such as %.*s", (long long)count, FINDING_TEXT(stream));
+    if (waits_for)
+        buf_append_format(&text, " (and waits for session %d itself)", waits_for);
     pg_describe_age(&session, &text);
     buf_append_format(&text, ": no other session gets %s messages", count == 1 ? "its" : "their");
     pg_describe_query(&session, &text);
-    if (text.failed)
-        return error_no_memory(err);
-    findings_add(findings, STREAMS,
-                 session.seconds > STREAMS_WARNING_SECONDS ? BOXCAR_SEVERITY_WARNING : BOXCAR_SEVERITY_NOTE,
-                 "%s", text.data);
+    findings_add_text(
+        findings, STREAMS,
+        session.seconds > STREAMS_WARNING_SECONDS ? BOXCAR_SEVERITY_WARNING : BOXCAR_SEVERITY_NOTE, &text);
     pg_remedy_session(findings, &session, role);
-    return BOXCAR_OK;
-}
-
-static boxcar_status query_holders(struct pg_store *pg, boxcar_box box, PGresult **ret_result,
-                                   boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-
-    pg_params_int2(&params, box);
-    return pg_query(pg, PG_STREAM_HOLDERS, &params, ret_result, err);
-}
-
-static bool is_any_age_hidden(const PGresult *result) {
-    for (int row = 0; row < PQntuples(result); row++)
-        if (!pg_read_session(result, row).has_seconds)
-            return true;
-    return false;
 }
 
 static bool holds_in(const PGresult *result, const PGresult *other, int other_row) {
@@ -239,23 +198,23 @@ boxcar_status pg_check_streams(struct pg_store *pg, boxcar_box box, boxcar_str r
                                struct findings *findings, boxcar_error *err) {
     AUTO_RESULT PGresult *result = NULL;
     AUTO_RESULT PGresult *again = NULL;
-    boxcar_status status = query_holders(pg, box, &result, err);
     int reported = 0;
 
-    if (status == BOXCAR_OK && is_any_age_hidden(result)) {
+    TRY(pg_ask(pg, PG_STREAM_HOLDERS, &result, err, P_INT2(box)));
+    if (pg_is_any_age_hidden(result)) {
         nanosleep(&(struct timespec){.tv_sec = PG_HELD_SECONDS}, NULL);
-        status = query_holders(pg, box, &again, err);
+        TRY(pg_ask(pg, PG_STREAM_HOLDERS, &again, err, P_INT2(box)));
     }
-    for (int row = 0; status == BOXCAR_OK && row < PQntuples(result) && reported < SHOWN; row++) {
+    for (int row = 0; row < PQntuples(result) && reported < SHOWN; row++) {
         struct pg_session session = pg_read_session(result, row);
 
         if (session.has_seconds ? session.seconds <= PG_HELD_SECONDS : !holds_in(again, result, row))
             continue;
-        status = report_holder(findings, result, row, role, err);
+        report_holder(findings, result, row, role);
         reported++;
     }
-    if (status == BOXCAR_OK && !reported)
+    if (!reported)
         findings_add(findings, STREAMS, BOXCAR_SEVERITY_OK,
                      "no session holds a stream for more than a second");
-    return status;
+    return BOXCAR_OK;
 }

@@ -1,22 +1,11 @@
 /* The doctor compares the schema with what this program would deploy, by name. */
+#include "base/error.h"
 #include "diagnose.h"
 #include "store/checkup.h"
 #include "store/postgres/connection/query.h"
 #include "store/postgres/deploy/objects.h"
-#include "store/postgres/statement/params.h"
-#include "store/postgres/statement/rows.h"
 
 #define INIT "boxcar init, as the owner of the schema"
-
-static boxcar_status read_version(struct pg_store *pg, int *ret_version, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
-    AUTO_RESULT PGresult *result = NULL;
-    boxcar_status status = pg_query(pg, PG_STORE_INFO, &none, &result, err);
-
-    if (status == BOXCAR_OK)
-        *ret_version = pg_get_int4(result, 0, 0);
-    return status;
-}
 
 /* Without an index, a constraint or a trigger everything can be called. */
 static bool is_needed_to_look(const struct pg_object *object) {
@@ -41,17 +30,13 @@ boxcar_status pg_check_missing(struct pg_store *pg, struct findings *findings, b
                                boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
     AUTO_SCHEMA_PARTS struct schema_parts parts = SCHEMA_PARTS_INIT;
-    struct pg_object_list list, missing = {.count = 0};
-    int version = 0;
-    boxcar_status status = read_version(pg, &version, err);
+    AUTO_RESULT PGresult *result = NULL;
+    struct pg_object_list missing;
 
-    if (status != BOXCAR_OK || version != STORE_SCHEMA_VERSION) /* a newer store may have other parts */
-        return status;
-    status = pg_objects_read(&arena, &list, err);
-    if (status == BOXCAR_OK)
-        status = pg_objects_find(pg, &list, false, &arena, &missing, err);
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(pg_ask(pg, PG_STORE_INFO, &result, err));
+    if (pg_get_int4(result, 0, 0) != STORE_SCHEMA_VERSION) /* a newer store may have other parts */
+        return BOXCAR_OK;
+    TRY(pg_objects_find(pg, false, &arena, &missing, err));
     *ret_whole = sort_missing(&missing, &parts);
     return checkup_parts(findings, &parts, INIT, err);
 }
@@ -59,13 +44,9 @@ boxcar_status pg_check_missing(struct pg_store *pg, struct findings *findings, b
 boxcar_status pg_check_changed(struct pg_store *pg, struct findings *findings, boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
     AUTO_SCHEMA_PARTS struct schema_parts parts = SCHEMA_PARTS_INIT;
-    struct pg_object_list list, changed = {.count = 0};
-    boxcar_status status = pg_objects_read(&arena, &list, err);
+    struct pg_object_list changed;
 
-    if (status == BOXCAR_OK)
-        status = pg_objects_find_changed(pg, &list, &arena, &changed, err);
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(pg_objects_find_changed(pg, &arena, &changed, err));
     for (size_t i = 0; i < changed.count; i++)
         parts_add(&parts.changed, pg_object_kind_name(changed.items[i].kind), changed.items[i].name);
     return checkup_parts(findings, &parts, INIT, err);

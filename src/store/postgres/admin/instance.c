@@ -1,35 +1,28 @@
 /* Instances of workers: that they live, and whether work is left for them. */
-#include "instance.h"
+#include "admin.h"
 
-#include <string.h>
-
+#include "base/error.h"
 #include "core/names.h"
 #include "store/postgres/connection/query.h"
-#include "store/postgres/statement/choice.h"
-#include "store/postgres/statement/params.h"
-#include "store/postgres/statement/rows.h"
 
 void pg_params_for_instance(struct pg_params *params, const struct instance *instance) {
-    pg_params_uuid(params, instance->owner.uuid.bytes);
+    struct pg_value host = P_TEXT(instance->host.data ? instance->host : BOXCAR_STR(""));
+
+    pg_params_add(params, P_ID(instance->owner));
     if (!instance->no_box)
-        pg_params_int2(params, instance->box);
-    pg_params_text(params, instance->host.data ? instance->host : BOXCAR_STR(""));
-    pg_params_int8(params, instance->pid);
-    pg_params_int4(params, instance->concurrency);
+        pg_params_add(params, P_INT2(instance->box));
+    pg_params_add(params, host, P_INT8(instance->pid), P_INT4(instance->concurrency));
     if (instance->no_box)
         return;
-    if (instance->topics != NULL) {
+    if (instance->topics)
         pg_params_patterns(params, instance->topics, instance->topic_count);
-    } else {
-        pg_params_null(params, PG_TEXT_ARRAY);
-        pg_params_null(params, PG_TEXT_ARRAY);
-    }
+    else
+        pg_params_add(params, P_NULL(PG_TEXT_ARRAY), P_NULL(PG_TEXT_ARRAY));
 }
 
 static void read_instance(const PGresult *r, int row, void *item) {
     boxcar_instance *instance = item;
 
-    memset(instance, 0, sizeof(*instance));
     pg_get_uuid(r, row, 0, instance->owner.uuid.bytes);
     instance->host = pg_get_text(r, row, 1);
     instance->pid = pg_get_int8(r, row, 2);
@@ -45,11 +38,7 @@ static void read_instance(const PGresult *r, int row, void *item) {
 }
 
 boxcar_status pg_instances(struct boxcar_store *store, struct instance_rows **ret_list, boxcar_error *err) {
-    struct pg_params none = PG_PARAMS_INIT;
-    PGresult *result = NULL;
-    boxcar_status status = pg_query(pg_store_of(store), PG_INSTANCES, &none, &result, err);
-
-    return status == BOXCAR_OK ? PG_INTO_LIST(result, read_instance, ret_list, err) : status;
+    return pg_ask_list(pg_store_of(store), PG_INSTANCES, read_instance, ret_list, err);
 }
 
 boxcar_status pg_is_drained(struct boxcar_store *store, boxcar_box box, const boxcar_str *topics,
@@ -57,14 +46,11 @@ boxcar_status pg_is_drained(struct boxcar_store *store, boxcar_box box, const bo
                             boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
-    boxcar_status status;
 
-    pg_params_int2(&params, box);
+    pg_params_add(&params, P_INT2(box));
     pg_params_topics(&params, topics, topic_count);
-    pg_params_interval_ms(&params, horizon_ms);
-    pg_params_text(&params, wait_topic);
-    status = pg_query(pg_store_of(store), PG_IS_DRAINED, &params, &result, err);
-    if (status == BOXCAR_OK)
-        *ret_drained = pg_get_bool(result, 0, 0);
-    return status;
+    pg_params_add(&params, P_MS(horizon_ms), P_TEXT(wait_topic));
+    TRY(pg_query(pg_store_of(store), PG_IS_DRAINED, &params, &result, err));
+    *ret_drained = pg_get_bool(result, 0, 0);
+    return BOXCAR_OK;
 }

@@ -4,12 +4,8 @@
 #include "store/finding.h"
 #include "store/postgres/statement/rows.h"
 
-static int get_pid(const PGresult *result, int row, int column) {
-    return PQgetisnull(result, row, column) ? 0 : pg_get_int4(result, row, column);
-}
-
 struct pg_session pg_read_session(const PGresult *result, int row) {
-    return (struct pg_session){.pid = get_pid(result, row, 0),
+    return (struct pg_session){.pid = pg_get_int4(result, row, 0),
                                .gid = pg_get_text(result, row, 1),
                                .name = pg_get_text(result, row, 2),
                                .role = pg_get_text(result, row, 3),
@@ -17,6 +13,13 @@ struct pg_session pg_read_session(const PGresult *result, int row) {
                                .has_seconds = !PQgetisnull(result, row, 5),
                                .seconds = pg_get_float8(result, row, 5),
                                .query = pg_get_text(result, row, 6)};
+}
+
+bool pg_is_any_age_hidden(const PGresult *result) {
+    for (int row = 0; row < PQntuples(result); row++)
+        if (!pg_read_session(result, row).has_seconds)
+            return true;
+    return false;
 }
 
 static const char *or_else(boxcar_str text, const char *instead) { return text.len ? text.data : instead; }

@@ -18,6 +18,8 @@ struct pg_session {
 
 /* From the first columns of a row. */
 struct pg_session pg_read_session(const PGresult *result, int row);
+/* Whether this role cannot see how long one of them is there. */
+bool pg_is_any_age_hidden(const PGresult *result);
 /* Appends its name: "session 42 (psql, role app, idle in transaction)". */
 void pg_describe_session(const struct pg_session *session, struct buf *text);
 /* Appends its age: ", in a transaction of 3m". */

@@ -1,10 +1,8 @@
 /* Counters for people. */
-#include "stats.h"
+#include "admin.h"
 
+#include "base/error.h"
 #include "store/postgres/connection/query.h"
-#include "store/postgres/statement/params.h"
-#include "store/postgres/statement/rows.h"
-#include "store/postgres/statement/shape.h"
 
 static void read_stats(const PGresult *r, int row, void *item) {
     boxcar_stats *stats = item;
@@ -22,16 +20,13 @@ static void read_stats(const PGresult *r, int row, void *item) {
 
 boxcar_status pg_stats(struct boxcar_store *store, boxcar_box box, bool by_topic,
                        struct stats_rows **ret_list, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    PGresult *result;
-    boxcar_status status;
+    struct stats_rows *list;
 
-    pg_params_int2(&params, box);
-    pg_params_bool(&params, by_topic);
-    status = pg_query(pg_store_of(store), PG_STATS, &params, &result, err);
-    if (status == BOXCAR_OK && PQntuples(result) == 0) {
-        PQclear(result);
+    TRY(pg_ask_list(pg_store_of(store), PG_STATS, read_stats, &list, err, P_INT2(box), P_BOOL(by_topic)));
+    if (list->count == 0) {
+        list_free(list);
         return pg_malformed(pg_store_of(store), "it counts nothing", err);
     }
-    return status == BOXCAR_OK ? PG_INTO_LIST(result, read_stats, ret_list, err) : status;
+    *ret_list = list;
+    return BOXCAR_OK;
 }

@@ -1,25 +1,19 @@
 /* Finds the sessions that block claims: for the doctor, and for the log of a store whose claims are blocked.
  * Workers often wait for each other's turn for a moment. So only a transaction is reported that is older than
  * a second, or that also blocked the last time. */
-#include "blocker.h"
+#include "claim.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "store/postgres/admin/session.h"
 #include "store/postgres/connection/connection.h"
 #include "store/postgres/connection/query.h"
-#include "store/postgres/statement/params.h"
-#include "store/postgres/statement/rows.h"
 
 #define PAUSE_MS (INT64_C(60) * 1000)
 #define AGAIN_MS (10 * PAUSE_MS)
 
 boxcar_status pg_find_blockers(struct pg_store *pg, boxcar_box box, PGresult **ret_result,
                                boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-
-    pg_params_int2(&params, box);
-    return pg_query(pg, PG_CLAIM_BLOCKERS, &params, ret_result, err);
+    return pg_ask(pg, PG_CLAIM_BLOCKERS, ret_result, err, P_INT2(box));
 }
 
 struct pg_blocker pg_read_blocker(const PGresult *result, int row) {
@@ -29,14 +23,14 @@ struct pg_blocker pg_read_blocker(const PGresult *result, int row) {
                                .has_turn = pg_get_bool(result, row, at),
                                .relation = pg_get_text(result, row, at + 1),
                                .mode = pg_get_text(result, row, at + 2),
-                               .transaction = pg_get_text(result, row, at + 4),
-                               .behind =
-                                   PQgetisnull(result, row, at + 3) ? 0 : pg_get_int4(result, row, at + 3)};
+                               .behind = pg_get_int4(result, row, at + 3),
+                               .transaction = pg_get_text(result, row, at + 4)};
 }
 
 /* ---- in words ---- */
 
-static void describe_what(const struct pg_blocker *blocker, struct buf *text) {
+void pg_describe_blocker(const struct pg_blocker *blocker, struct buf *text) {
+    pg_describe_session(&blocker->session, text);
     if (blocker->has_turn)
         buf_append_text(text, " has the claimers' turn");
     else if (blocker->relation.len)
@@ -46,11 +40,6 @@ static void describe_what(const struct pg_blocker *blocker, struct buf *text) {
         buf_append_format(text, " keeps session %d waiting, and that one the claims", blocker->behind);
     else
         buf_append_text(text, " is in the way");
-}
-
-void pg_describe_blocker(const struct pg_blocker *blocker, struct buf *text) {
-    pg_describe_session(&blocker->session, text);
-    describe_what(blocker, text);
     pg_describe_age(&blocker->session, text);
 }
 

@@ -6,7 +6,7 @@
  * A server that has not noticed the broken connection may run the claim later, after it was asked to give it
  * back. So the library asks again, less and less often, until the server has found the claim or the lease has
  * ended. */
-#include "lost.h"
+#include "claim.h"
 
 #include <string.h>
 #include <sys/random.h>
@@ -14,8 +14,6 @@
 #include "base/clock.h"
 #include "store/postgres/connection/connection.h"
 #include "store/postgres/connection/query.h"
-#include "store/postgres/statement/params.h"
-#include "store/postgres/statement/rows.h"
 
 #define FIRST_PAUSE_MS 100
 
@@ -55,9 +53,7 @@ static bool give_back(struct pg_store *pg, struct pg_lost_claim *lost, int64_t n
         return false;
     lost->next_ms = now_ms + lost->pause_ms;
     lost->pause_ms *= 2;
-    pg_params_int2(&params, lost->box);
-    pg_params_uuid(&params, lost->owner.uuid.bytes);
-    pg_params_int8(&params, lost->number);
+    pg_params_add(&params, P_INT2(lost->box), P_ID(lost->owner), P_INT8(lost->number));
     if (pg_query_once(pg, PG_GIVE_BACK_CLAIM, &params, &result, NULL) != BOXCAR_OK)
         return false;
     return pg_get_int8(result, 0, 0) > 0 || now_ms >= lost->until_ms;

@@ -13,11 +13,7 @@
 #include "base/memory.h"
 #include "boxcar/postgres.h"
 #include "error.h"
-#include "notice.h"
 #include "query.h"
-#include "sleep.h"
-#include "store/join_log.h"
-#include "store/postgres/statement/shape.h"
 #include "wait.h"
 
 void pg_pause(int round) {
@@ -33,6 +29,12 @@ void pg_pause(int round) {
 
 bool pg_is_connected(const struct pg_store *pg) {
     return pg->conn && PQstatus(pg->conn) == CONNECTION_OK && !pg_is_cut(pg);
+}
+
+bool pg_is_sql_ascii(const PGconn *conn) {
+    const char *encoding = conn ? PQparameterStatus(conn, "server_encoding") : NULL;
+
+    return encoding && strcmp(encoding, "SQL_ASCII") == 0;
 }
 
 /* PQfinish() sends a farewell, behind what was not sent yet: it must not wait for that. */
@@ -62,16 +64,17 @@ static void set_up_session(struct pg_store *pg) {
  * next statement may be another server process's. Then nothing may be left behind in the session. */
 static boxcar_status start_session(struct pg_store *pg, boxcar_error *err) {
     AUTO_RESULT PGresult *result = pg_run_text(pg, "select pg_catalog.pg_backend_pid()");
-    const char *pid = pg_only_text(result);
-    boxcar_status status;
+    bool answered = PQresultStatus(result) == PGRES_TUPLES_OK;
 
-    if (!pid) {
-        status = PQresultStatus(result) == PGRES_TUPLES_OK ? pg_malformed(pg, "no process id", err)
-                                                           : pg_error_from_result(pg, result, err);
+    if (!answered || PQntuples(result) != 1 || PQnfields(result) != 1 || PQfformat(result, 0) != 0 ||
+        PQgetisnull(result, 0, 0)) {
+        boxcar_status status =
+            answered ? pg_malformed(pg, "no process id", err) : pg_error_from_result(pg, result, err);
+
         pg_disconnect(pg);
         return status;
     }
-    pg->own_session = atoi(pid) == PQbackendPID(pg->conn);
+    pg->own_session = atoi(PQgetvalue(result, 0, 0)) == PQbackendPID(pg->conn);
     pg->keeps_statements =
         pg->own_session && getrandom(&pg->session, sizeof(pg->session), 0) == sizeof(pg->session);
     if (pg->own_session)
@@ -110,10 +113,9 @@ static boxcar_status connect_once(struct pg_store *pg, boxcar_error *err) {
 
 boxcar_status pg_connect(struct pg_store *pg, boxcar_error *err) {
     enum pg_pace before = pg->pace;
-    boxcar_status status;
 
     pg->pace = PG_CONNECTING;
-    status = connect_once(pg, err);
+    boxcar_status status = connect_once(pg, err);
     pg->pace = before;
     return status;
 }
@@ -126,11 +128,8 @@ static void note_down(struct pg_store *pg) {
 }
 
 static boxcar_status connect_again(struct pg_store *pg, boxcar_error *err) {
-    boxcar_status status = pg_connect(pg, err);
-
-    if (status != BOXCAR_OK || !pg->base.is_down)
-        return status;
-    if (!pg->base.impatient)
+    TRY(pg_connect(pg, err));
+    if (pg->base.is_down && !pg->base.impatient)
         store_log(&pg->base, BOXCAR_LOG_INFO, "reconnect", NULL, 0, "connected again");
     pg->base.is_down = false;
     return BOXCAR_OK;

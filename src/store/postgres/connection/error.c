@@ -9,7 +9,7 @@
 
 /* SQLSTATE prefixes and what they mean to a caller; the first match counts. Our own class is BX,
  * raised by the functions in sql/postgres. */
-static const struct {
+static const struct meaning {
     const char *sqlstate;
     boxcar_status status;
     bool retryable;
@@ -39,28 +39,14 @@ static const struct {
     {"", BOXCAR_E_STORE, false, ""},
 };
 
-static void add_details(struct pg_store *pg, boxcar_error *err, const char *sqlstate, const char *argument) {
-    if (!err)
-        return;
-    snprintf(err->sqlstate, sizeof(err->sqlstate), "%s", sqlstate);
-    snprintf(err->argument, sizeof(err->argument), "%s", argument ? argument : "");
-    error_tidy(err->sqlstate);
-    error_tidy(err->argument);
-    err->must_roll_back = pg_is_joined(pg) && PQtransactionStatus(pg->conn) == PQTRANS_INERROR;
-}
-
 /* A claimer whose view of the frontier was stale, or two that met at the same microsecond, break
  * on these keys instead of leasing twice: as good as a serialization failure. */
-static bool is_stale_claim(const PGresult *result) {
+static const char *sqlstate_of(const PGresult *result) {
     const char *constraint = PQresultErrorField(result, PG_DIAG_CONSTRAINT_NAME);
 
-    return constraint && (strcmp(constraint, "lease_pkey") == 0 || strcmp(constraint, "frontier_pkey") == 0);
-}
-
-static const char *sqlstate_of(const PGresult *result) {
-    if (!result)
-        return NULL;
-    return is_stale_claim(result) ? "40001" : PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    if (constraint && (strcmp(constraint, "lease_pkey") == 0 || strcmp(constraint, "frontier_pkey") == 0))
+        return "40001";
+    return PQresultErrorField(result, PG_DIAG_SQLSTATE);
 }
 
 /* A name that our own statement uses is missing when the schema is. One that is missing inside a call, where
@@ -72,50 +58,64 @@ static bool is_inside_call(const PGresult *result) {
     return context && *context;
 }
 
-/* A role without any access is stopped at the schema, whatever it wanted to do. */
-static bool is_denied_schema(const char *text) { return text && strstr(text, "denied for schema ") != NULL; }
-
-boxcar_status pg_error_from_result(struct pg_store *pg, const PGresult *result, boxcar_error *err) {
-    const char *sqlstate = sqlstate_of(result);
-    const char *text = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
-    const char *access = NULL;
+static boxcar_status describe_denied(const struct pg_store *pg, const struct meaning *meaning,
+                                     const char *text, boxcar_error *err) {
     bool for_workers = false;
-    boxcar_status status;
-    size_t i = 0;
+    const char *access = pg_access_needed(text, &for_workers);
 
-    if (!sqlstate)
-        return pg_error_from_connection(pg, err);
-    while (strncmp(sqlstate, MEANINGS[i].sqlstate, strlen(MEANINGS[i].sqlstate)) != 0)
-        i++;
-    if (MEANINGS[i].status == BOXCAR_E_DENIED && text)
-        access = pg_access_needed(text, &for_workers);
     if (access)
-        status = error_set(
+        return error_set(
             err, BOXCAR_E_DENIED,
             "%s: this needs %s access; as the owner: select \"%s\".grant_access('%s', '%s');%s", text, access,
             pg->schema, PQuser(pg->conn), access,
             for_workers && strcmp(access, "viewer") == 0 ? " (with 'worker' it can run workers, too)" : "");
-    else if (MEANINGS[i].status == BOXCAR_E_DENIED && is_denied_schema(text))
-        status = error_set(
+    /* A role without any access is stopped at the schema, whatever it wanted to do. */
+    if (strstr(text, "denied for schema "))
+        return error_set(
             err, BOXCAR_E_DENIED,
             "%s: this role has no access; as the owner: select \"%s\".grant_access('%s', LEVEL); LEVEL is "
             "'producer' to enqueue, 'worker' to claim as well, 'viewer' to look, or 'admin'",
             text, pg->schema, PQuser(pg->conn));
-    else if (MEANINGS[i].status == BOXCAR_E_NOT_DEPLOYED && is_inside_call(result))
-        status =
-            error_set(err, BOXCAR_E_STORE,
-                      "%s, but a function or a trigger of schema \"%s\" uses it: create it, or look whether "
-                      "this version of the server is supported",
-                      text ? text : "something does not exist", pg->schema);
-    else if (MEANINGS[i].status == BOXCAR_E_NOT_DEPLOYED)
-        status = error_set(err, BOXCAR_E_NOT_DEPLOYED, "schema \"%s\" is not deployed in this database%s",
-                           pg->schema, MEANINGS[i].remedy);
-    else
-        status = error_set(err, MEANINGS[i].status, "%s%s", text ? text : "the database failed",
-                           MEANINGS[i].remedy);
-    if (err)
-        err->retryable = MEANINGS[i].retryable;
-    add_details(pg, err, sqlstate, PQresultErrorField(result, PG_DIAG_COLUMN_NAME));
+    return error_set(err, BOXCAR_E_DENIED, "%s%s", text, meaning->remedy);
+}
+
+static boxcar_status describe(const struct pg_store *pg, const struct meaning *meaning,
+                              const PGresult *result, boxcar_error *err) {
+    const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+
+    if (meaning->status == BOXCAR_E_DENIED && text)
+        return describe_denied(pg, meaning, text, err);
+    if (meaning->status == BOXCAR_E_NOT_DEPLOYED && is_inside_call(result))
+        return error_set(
+            err, BOXCAR_E_STORE,
+            "%s, but a function or a trigger of schema \"%s\" uses it: create it, or look whether "
+            "this version of the server is supported",
+            text ? text : "something does not exist", pg->schema);
+    if (meaning->status == BOXCAR_E_NOT_DEPLOYED)
+        return error_set(err, BOXCAR_E_NOT_DEPLOYED, "schema \"%s\" is not deployed in this database%s",
+                         pg->schema, meaning->remedy);
+    return error_set(err, meaning->status, "%s%s", text ? text : "the database failed", meaning->remedy);
+}
+
+boxcar_status pg_error_from_result(struct pg_store *pg, const PGresult *result, boxcar_error *err) {
+    const char *sqlstate = result ? sqlstate_of(result) : NULL;
+    const struct meaning *meaning = MEANINGS;
+
+    if (!sqlstate)
+        return pg_error_from_connection(pg, err);
+    while (strncmp(sqlstate, meaning->sqlstate, strlen(meaning->sqlstate)) != 0)
+        meaning++;
+    boxcar_status status = describe(pg, meaning, result, err);
+    if (err) {
+        const char *argument = PQresultErrorField(result, PG_DIAG_COLUMN_NAME);
+
+        err->retryable = meaning->retryable;
+        snprintf(err->sqlstate, sizeof(err->sqlstate), "%s", sqlstate);
+        snprintf(err->argument, sizeof(err->argument), "%s", argument ? argument : "");
+        error_tidy(err->sqlstate);
+        error_tidy(err->argument);
+        err->must_roll_back = pg_is_joined(pg) && PQtransactionStatus(pg->conn) == PQTRANS_INERROR;
+    }
     return status;
 }
 
@@ -139,22 +139,12 @@ boxcar_status pg_error_from_connection(struct pg_store *pg, boxcar_error *err) {
     return status;
 }
 
-bool pg_error_is_lock_timeout(const boxcar_error *err) { return strcmp(err->sqlstate, "55P03") == 0; }
-
-bool pg_error_is_transient(const boxcar_error *err) {
-    return strcmp(err->sqlstate, "40001") == 0 || strcmp(err->sqlstate, "40P01") == 0 ||
-           pg_error_is_lock_timeout(err);
+boxcar_status pg_error_pass(boxcar_status status, const boxcar_error *why, boxcar_error *err) {
+    if (status != BOXCAR_OK && err)
+        *err = *why;
+    return status;
 }
 
-bool pg_error_is_stale_statement(const boxcar_error *err) {
-    return strcmp(err->sqlstate, "26000") == 0 || strcmp(err->sqlstate, "0A000") == 0;
+bool pg_error_is(const boxcar_error *err, const char *sqlstates) {
+    return strlen(err->sqlstate) == 5 && strstr(sqlstates, err->sqlstate);
 }
-
-bool pg_error_is_isolation(const boxcar_error *err) { return strcmp(err->sqlstate, "BX004") == 0; }
-
-bool pg_error_is_shutdown(const boxcar_error *err) {
-    return strcmp(err->sqlstate, "57P01") == 0 || strcmp(err->sqlstate, "57P02") == 0 ||
-           strcmp(err->sqlstate, "57P03") == 0;
-}
-
-bool pg_error_is_foreign(const boxcar_error *err) { return strcmp(err->sqlstate, "BX005") == 0; }

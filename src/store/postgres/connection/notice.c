@@ -2,7 +2,7 @@
  * a stream (_warn_of_halts), this is logged once the transaction has succeeded. If upkeep or a claim cannot
  * handle a message (_warn_of_trouble), this is logged at once. A borrowed connection keeps the receiver of
  * its owner, which gets these notices as ordinary warnings. */
-#include "notice.h"
+#include "connection.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,8 +8,6 @@
  *
  * Correctness does not depend on this: behind a pooler, or where it is refused, a worker waits until its next
  * poll (BX-012). */
-#include "sleep.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -19,8 +17,6 @@
 #include "base/clock.h"
 #include "connection.h"
 #include "query.h"
-#include "store/postgres/statement/choice.h"
-#include "store/postgres/statement/params.h"
 
 #define NAP_MS 2000 /* how long a row counts */
 #define SHORT_MS 20 /* not worth registering for */
@@ -83,11 +79,9 @@ static bool register_nap(struct pg_store *pg, const struct nap *nap, boxcar_box 
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
 
-    pg_params_uuid(&params, nap->owner.uuid.bytes);
-    pg_params_int2(&params, box);
+    pg_params_add(&params, P_ID(nap->owner), P_INT2(box));
     pg_params_patterns(&params, nap->boxes[box].topics, nap->boxes[box].topic_count);
-    pg_params_interval_ms(&params, NAP_MS);
-    pg_params_bool(&params, !pg->rest.listening);
+    pg_params_add(&params, P_MS(NAP_MS), P_BOOL(!pg->rest.listening));
     if (pg_query_once(pg, PG_FALL_ASLEEP, &params, &result, NULL) != BOXCAR_OK)
         return false;
     pg->rest.listening = true;
@@ -116,7 +110,7 @@ static void remove_sleeper(struct pg_store *pg, boxcar_owner owner) {
 
     pg->rest.heard = false;
     pg->rest.until_ms = 0;
-    pg_params_uuid(&params, owner.uuid.bytes);
+    pg_params_add(&params, P_ID(owner));
     (void)pg_query_once(pg, PG_GET_UP, &params, &result, NULL); /* else the row ends by itself */
 }
 
@@ -163,14 +157,10 @@ static void sleep_registered(struct pg_store *pg, const struct nap *nap) {
 void pg_sleep(struct boxcar_store *store, const struct nap *nap) {
     struct pg_store *pg = pg_store_of(store);
 
-    if (!can_be_woken(pg, nap)) {
+    if (!can_be_woken(pg, nap))
         (void)wait_for(NULL, nap->wake_fd, nap->longest_ms);
-        return;
-    }
-    if (is_registered(pg, nap)) {
+    else if (is_registered(pg, nap))
         sleep_registered(pg, nap);
-        return;
-    }
-    if (wait_for(NULL, nap->wake_fd, QUIET_MS) == TIME_OVER)
+    else if (wait_for(NULL, nap->wake_fd, QUIET_MS) == TIME_OVER)
         fall_asleep(pg, nap);
 }

@@ -1,7 +1,5 @@
 /* A transaction that spans calls, for handlers. While it is open (pg->begun), every call is part of it and
  * nothing is retried: the handler's own statements cannot be repeated. */
-#include "transaction.h"
-
 #include <string.h>
 
 #include "base/error.h"
@@ -11,43 +9,26 @@
 #include "store/join_log.h"
 #include "wait.h"
 
-static boxcar_status run(struct pg_store *pg, enum pg_statement statement, PGresult **ret_result,
-                         boxcar_error *err) {
-    PGresult *result = pg_run_text(pg, pg->sql[statement]);
-    boxcar_status status;
-
-    if (PQresultStatus(result) == PGRES_COMMAND_OK) {
-        *ret_result = result;
-        return BOXCAR_OK;
-    }
-    status = pg_error_from_result(pg, result, err);
-    PQclear(result);
-    return status;
+static boxcar_status try_begin(struct pg_store *pg, boxcar_error *err) {
+    TRY(pg_ready(pg, err));
+    AUTO_RESULT PGresult *result = pg_run_text(pg, pg->sql[PG_BEGIN]);
+    return pg_is_success(result) ? BOXCAR_OK : pg_error_from_result(pg, result, err);
 }
 
 /* Nothing has happened yet, so a connection that turns out to be dead is replaced, once. */
-static boxcar_status begin(struct boxcar_store *store, boxcar_error *err) {
-    struct pg_store *pg = pg_store_of(store);
-    AUTO_RESULT PGresult *result = NULL;
-    boxcar_status status;
-
+static boxcar_status begin(struct pg_store *pg, boxcar_error *err) {
     if (pg->borrowed)
         return error_set(err, BOXCAR_E_UNSUPPORTED,
                          "the transaction of a borrowed connection is its owner's");
     if (pg->begun)
         return error_set(err, BOXCAR_E_TRANSACTION, "a transaction is open already");
-    status = pg_ready(pg, err);
-    if (status == BOXCAR_OK)
-        status = run(pg, PG_BEGIN, &result, err);
-    if (status != BOXCAR_OK && !pg_is_connected(pg)) {
-        status = pg_ready(pg, err);
-        if (status == BOXCAR_OK)
-            status = run(pg, PG_BEGIN, &result, err);
-    }
-    pg->begun = status == BOXCAR_OK;
-    if (pg->begun)
-        join_log_hold(store);
-    return status;
+    boxcar_status status = try_begin(pg, err);
+    if (status != BOXCAR_OK && !pg_is_connected(pg))
+        status = try_begin(pg, err);
+    TRY(status);
+    pg->begun = true;
+    join_log_hold(&pg->base);
+    return BOXCAR_OK;
 }
 
 /* Whether the connection can take a statement: a handler may have left it in the middle of something. */
@@ -55,15 +36,13 @@ static bool is_usable(const struct pg_store *pg) {
     return PQpipelineStatus(pg->conn) == PQ_PIPELINE_OFF && PQtransactionStatus(pg->conn) != PQTRANS_ACTIVE;
 }
 
-static void roll_back(struct boxcar_store *store) {
-    struct pg_store *pg = pg_store_of(store);
+static void roll_back(struct pg_store *pg) {
     PGTransactionStatusType state = PQtransactionStatus(pg->conn);
-    PGresult *result;
 
     if (!pg->begun)
         return;
     pg->begun = false;
-    join_log_release(store, false);
+    join_log_release(&pg->base, false);
     if (pg_is_cut(pg))
         pg_disconnect(pg);
     if (!pg_is_connected(pg) || (state == PQTRANS_IDLE && is_usable(pg)))
@@ -73,10 +52,9 @@ static void roll_back(struct boxcar_store *store) {
         return;
     }
     (void)PQsetnonblocking(pg->conn, 0);
-    result = pg_run_text(pg, "rollback");
+    AUTO_RESULT PGresult *result = pg_run_text(pg, "rollback");
     if (PQresultStatus(result) != PGRES_COMMAND_OK)
         pg_disconnect(pg);
-    PQclear(result);
 }
 
 static boxcar_status check_open(struct pg_store *pg, boxcar_error *err) {
@@ -99,37 +77,37 @@ static boxcar_status check_open(struct pg_store *pg, boxcar_error *err) {
 
 /* A COMMIT that the server answers with ROLLBACK met an aborted transaction. */
 static boxcar_status send_commit(struct pg_store *pg, boxcar_error *err) {
-    AUTO_RESULT PGresult *result = NULL;
-    boxcar_status status;
-
+    TRY(check_open(pg, err));
     (void)PQsetnonblocking(pg->conn, 0);
-    status = run(pg, PG_COMMIT, &result, err);
-    if (status != BOXCAR_OK && err)
-        err->outcome_unknown = !pg_is_connected(pg);
-    if (status == BOXCAR_OK && strcmp(PQcmdStatus(result), "COMMIT") != 0)
+    AUTO_RESULT PGresult *result = pg_run_text(pg, pg->sql[PG_COMMIT]);
+    if (pg_is_success(result) && strcmp(PQcmdStatus(result), "COMMIT") != 0)
         return error_set(err, BOXCAR_E_TRANSACTION, "the transaction was aborted");
+    if (pg_is_success(result))
+        return BOXCAR_OK;
+    boxcar_status status = pg_error_from_result(pg, result, err);
+    if (err)
+        err->outcome_unknown = !pg_is_connected(pg);
     return status;
 }
 
-static boxcar_status commit(struct boxcar_store *store, boxcar_error *err) {
-    struct pg_store *pg = pg_store_of(store);
-    boxcar_status status = check_open(pg, err);
+static boxcar_status commit(struct pg_store *pg, boxcar_error *err) {
+    boxcar_status status = send_commit(pg, err);
 
-    if (status == BOXCAR_OK)
-        status = send_commit(pg, err);
     if (status != BOXCAR_OK)
-        roll_back(store);
+        roll_back(pg);
     pg->begun = false;
-    join_log_release(store, true); /* nothing is held after a rollback */
+    join_log_release(&pg->base, true); /* nothing is held after a rollback */
     return status;
 }
 
 boxcar_status pg_handler_transaction(struct boxcar_store *store, enum transaction_step step,
                                      boxcar_error *err) {
+    struct pg_store *pg = pg_store_of(store);
+
     if (step == TRANSACTION_BEGIN)
-        return begin(store, err);
+        return begin(pg, err);
     if (step == TRANSACTION_COMMIT)
-        return commit(store, err);
-    roll_back(store);
+        return commit(pg, err);
+    roll_back(pg);
     return BOXCAR_OK;
 }

@@ -119,7 +119,7 @@ void pg_talk_end(struct pg_store *pg, bool was_nonblocking) {
         (void)PQsetnonblocking(pg->conn, was_nonblocking);
 }
 
-static bool is_success(const PGresult *result) {
+bool pg_is_success(const PGresult *result) {
     ExecStatusType status = PQresultStatus(result);
 
     return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
@@ -130,9 +130,9 @@ PGresult *pg_receive(struct pg_store *pg) {
     PGresult *result = pg_next_result(pg);
 
     for (PGresult *rest; (rest = pg_next_result(pg)) != NULL;) {
-        PGresult *unwanted = is_success(rest) ? rest : result;
+        PGresult *unwanted = pg_is_success(rest) ? rest : result;
 
-        result = is_success(rest) ? result : rest;
+        result = pg_is_success(rest) ? result : rest;
         PQclear(unwanted);
     }
     return result;

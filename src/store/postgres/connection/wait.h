@@ -15,6 +15,7 @@ PGresult *pg_next_result(struct pg_store *pg);
 /* All results of one request, of which the first failure counts, or else the first. NULL = the connection is
  * lost. */
 PGresult *pg_receive(struct pg_store *pg);
+bool pg_is_success(const PGresult *result); /* rows or none, but no failure; NULL is one */
 /* As PQexec(), with a begin and an end of its own. */
 PGresult *pg_run_text(struct pg_store *pg, const char *text);
 /* How long connecting may take, for libpq. */

@@ -46,16 +46,17 @@ static boxcar_status pick(const struct pg_object_list *list, const char *numbers
 
 /* ---- what is there ---- */
 
-boxcar_status pg_objects_find(struct pg_store *pg, const struct pg_object_list *list, bool there,
-                              struct arena *arena, struct pg_object_list *ret_found, boxcar_error *err) {
+boxcar_status pg_objects_find(struct pg_store *pg, bool there, struct arena *arena,
+                              struct pg_object_list *ret_found, boxcar_error *err) {
     AUTO_BUF struct buf text = BUF_INIT;
     AUTO_FREE char *numbers = NULL;
-    boxcar_status status;
+    struct pg_object_list list;
 
+    TRY(pg_objects_read(arena, &list, err));
     buf_append_text(
         &text, "select pg_catalog.string_agg((o.nr operator(pg_catalog.-) 1)::pg_catalog.text, ' ' "
                "order by o.nr) from (select kind, name, pg_catalog.row_number() over () as nr from (values ");
-    pg_objects_as_values(&text, list);
+    pg_objects_as_values(&text, &list);
     buf_append_format(&text,
                       ") v(kind, name)) o left join pg_catalog.pg_namespace n on n.nspname " IS
                       " :'schema' where (case "
@@ -72,8 +73,8 @@ boxcar_status pg_objects_find(struct pg_store *pg, const struct pg_object_list *
                       "and c.relname " IS " o.name and c.relkind " IS " o.kind::pg_catalog.\"char\") end) "
                       "is %s true",
                       there ? "" : "not");
-    status = text.failed ? error_no_memory(err) : pg_deploy_ask(pg, text.data, &numbers, err);
-    return status == BOXCAR_OK ? pick(list, numbers, arena, ret_found, err) : status;
+    TRY(pg_deploy_ask_buf(pg, &text, &numbers, err));
+    return pick(&list, numbers, arena, ret_found, err);
 }
 
 /* ---- what was changed ---- */
@@ -106,11 +107,6 @@ static char volatility_of(boxcar_str head) {
     return mentions(head, " immutable ") ? 'i' : mentions(head, " stable ") ? 's' : 'v';
 }
 
-static void append_hex(struct buf *text, const uint8_t digest[DIGEST_SIZE]) {
-    for (size_t i = 0; i < DIGEST_SIZE; i++)
-        buf_append_format(text, "%02x", digest[i]);
-}
-
 /* (number, name, digest of the body, volatility, with the owner's rights, with a pinned search_path) */
 static boxcar_status append_function(struct pg_store *pg, const struct pg_object *object, size_t number,
                                      struct buf *text, boxcar_error *err) {
@@ -127,36 +123,28 @@ static boxcar_status append_function(struct pg_store *pg, const struct pg_object
         return error_set(err, BOXCAR_E_UNSUPPORTED, "SHA-256 is not to be had");
     buf_append_format(text, "%s(%zu, '%.*s', '", text->len ? ", " : "", number, (int)object->name.len,
                       object->name.data);
-    append_hex(text, digest);
+    for (size_t i = 0; i < DIGEST_SIZE; i++)
+        buf_append_format(text, "%02x", digest[i]);
     buf_append_format(text, "', '%c', %s, %s)", volatility_of(source.head),
                       mentions(source.head, "security definer") ? "true" : "false",
                       mentions(source.head, PINNED_PATH) ? "true" : "false");
     return BOXCAR_OK;
 }
 
-static boxcar_status append_functions(struct pg_store *pg, const struct pg_object_list *list,
-                                      struct buf *text, boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
-
-    for (size_t i = 0; i < list->count && status == BOXCAR_OK; i++)
-        if (list->items[i].kind == PG_OBJECT_FUNCTION)
-            status = append_function(pg, &list->items[i], i, text, err);
-    return status;
-}
-
 /* Without an entry in proacl every role may execute a function. Deployment removes that right, so such a
  * function was made by hand. */
-boxcar_status pg_objects_find_changed(struct pg_store *pg, const struct pg_object_list *list,
-                                      struct arena *arena, struct pg_object_list *ret_changed,
-                                      boxcar_error *err) {
+boxcar_status pg_objects_find_changed(struct pg_store *pg, struct arena *arena,
+                                      struct pg_object_list *ret_changed, boxcar_error *err) {
     AUTO_BUF struct buf ours = BUF_INIT, text = BUF_INIT;
     AUTO_FREE char *numbers = NULL;
-    boxcar_status status = append_functions(pg, list, &ours, err);
+    struct pg_object_list list;
 
-    if (status == BOXCAR_OK && ours.failed)
-        status = error_no_memory(err);
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(pg_objects_read(arena, &list, err));
+    for (size_t i = 0; i < list.count; i++)
+        if (list.items[i].kind == PG_OBJECT_FUNCTION)
+            TRY(append_function(pg, &list.items[i], i, &ours, err));
+    if (ours.failed)
+        return error_no_memory(err);
     buf_append_text(&text,
                     "select pg_catalog.string_agg(o.nr::pg_catalog.text, ' ' order by o.nr) from (values ");
     buf_append_str(&text, (boxcar_str){ours.data, ours.len});
@@ -172,6 +160,6 @@ boxcar_status pg_objects_find_changed(struct pg_store *pg, const struct pg_objec
         "from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid " IS " p.pronamespace "
         "where n.nspname " IS " :'schema' and p.proname " IS " o.name) f "
         "where f.there operator(pg_catalog.>) 0 and f.ours " IS " 0");
-    status = text.failed ? error_no_memory(err) : pg_deploy_ask(pg, text.data, &numbers, err);
-    return status == BOXCAR_OK ? pick(list, numbers, arena, ret_changed, err) : status;
+    TRY(pg_deploy_ask_buf(pg, &text, &numbers, err));
+    return pick(&list, numbers, arena, ret_changed, err);
 }

@@ -17,35 +17,31 @@
 #include "store/postgres/connection/error.h"
 #include "store/postgres/connection/query.h"
 #include "store/postgres/connection/wait.h"
-#include "store/postgres/statement/params.h"
-#include "store/postgres/statement/rows.h"
-#include "store/postgres/statement/shape.h"
 
 #define MIGRATION_PREFIX "migrations/"
 #define TRIES 5 /* after collisions with other first deployments */
 
 boxcar_status pg_deploy_run(struct pg_store *pg, const char *text, boxcar_error *err) {
     AUTO_FREE char *filled = pg_fill_in(text, pg->schema);
-    AUTO_RESULT PGresult *result = NULL;
-    ExecStatusType kind;
 
     if (!filled)
         return error_no_memory(err);
-    result = pg_run_text(pg, filled);
-    kind = PQresultStatus(result);
-    if (kind == PGRES_COMMAND_OK || kind == PGRES_TUPLES_OK ||
-        kind == PGRES_EMPTY_QUERY) /* that: only comments */
+    AUTO_RESULT PGresult *result = pg_run_text(pg, filled);
+    if (pg_is_success(result) || PQresultStatus(result) == PGRES_EMPTY_QUERY) /* that: only comments */
         return BOXCAR_OK;
     return pg_error_from_result(pg, result, err);
 }
 
+boxcar_status pg_deploy_run_buf(struct pg_store *pg, const struct buf *text, boxcar_error *err) {
+    return text->failed ? error_no_memory(err) : pg_deploy_run(pg, text->data, err);
+}
+
 boxcar_status pg_deploy_ask(struct pg_store *pg, const char *text, char **ret_text, boxcar_error *err) {
     AUTO_FREE char *filled = pg_fill_in(text, pg->schema);
-    AUTO_RESULT PGresult *result = NULL;
 
     if (!filled)
         return error_no_memory(err);
-    result = pg_run_text(pg, filled);
+    AUTO_RESULT PGresult *result = pg_run_text(pg, filled);
     if (PQresultStatus(result) != PGRES_TUPLES_OK)
         return pg_error_from_result(pg, result, err);
     if (PQnfields(result) != 1 || PQfformat(result, 0) != 0)
@@ -55,6 +51,11 @@ boxcar_status pg_deploy_ask(struct pg_store *pg, const char *text, char **ret_te
         return BOXCAR_OK;
     *ret_text = strdup(PQgetvalue(result, 0, 0));
     return *ret_text ? BOXCAR_OK : error_no_memory(err);
+}
+
+boxcar_status pg_deploy_ask_buf(struct pg_store *pg, const struct buf *text, char **ret_text,
+                                boxcar_error *err) {
+    return text->failed ? error_no_memory(err) : pg_deploy_ask(pg, text->data, ret_text, err);
 }
 
 /* Which functions and views this library brings, with which limits filled in, in 36 characters. */
@@ -83,34 +84,25 @@ static int migration_number(const struct sql_file *file) {
 static boxcar_status read_version(struct pg_store *pg, int *ret_version, boxcar_error *err) {
     AUTO_FREE char *found = NULL;
     AUTO_FREE char *version = NULL;
-    boxcar_status status =
-        pg_deploy_ask(pg,
+
+    TRY(pg_deploy_ask(pg,
                       "select 'yes' from pg_class c join pg_namespace n on n.oid = c.relnamespace "
                       "where n.nspname = :'schema' and c.relname = 'store'",
-                      &found, err);
-
-    if (status != BOXCAR_OK)
-        return status;
+                      &found, err));
     if (found)
-        status = pg_deploy_ask(pg, "select schema_version::text from :\"schema\".store", &version, err);
-    if (status == BOXCAR_OK)
-        *ret_version = version ? atoi(version) : 0;
-    return status;
+        TRY(pg_deploy_ask(pg, "select schema_version::text from :\"schema\".store", &version, err));
+    *ret_version = version ? atoi(version) : 0;
+    return BOXCAR_OK;
 }
 
 static boxcar_status migrate(struct pg_store *pg, int version, int *ret_applied, boxcar_error *err) {
     int applied = 0;
 
-    for (const struct sql_file *file = SQL_POSTGRES; file->name; file++) {
-        boxcar_status status;
-
-        if (migration_number(file) <= version)
-            continue;
-        status = pg_deploy_run(pg, file->text, err);
-        if (status != BOXCAR_OK)
-            return status;
-        applied++;
-    }
+    for (const struct sql_file *file = SQL_POSTGRES; file->name; file++)
+        if (migration_number(file) > version) {
+            TRY(pg_deploy_run(pg, file->text, err));
+            applied++;
+        }
     *ret_applied = applied;
     return BOXCAR_OK;
 }
@@ -131,7 +123,7 @@ static boxcar_status close_functions(struct pg_store *pg, boxcar_error *err) {
     }
     buf_append_text(&text,
                     ") loop execute format('revoke all on function %s from public', f); end loop; end $do$");
-    return text.failed ? error_no_memory(err) : pg_deploy_run(pg, text.data, err);
+    return pg_deploy_run_buf(pg, &text, err);
 }
 
 /* The accesses that roles have, as statements that grant them again, or nothing. A function whose signature
@@ -165,42 +157,38 @@ static boxcar_status explain_function(const struct sql_file *file, boxcar_status
 /* The server does not check bodies here: functions may call each other in any order then. */
 static boxcar_status make_all_functions(struct pg_store *pg, const char *digest, boxcar_error *err) {
     AUTO_BUF struct buf remember = BUF_INIT;
-    boxcar_status status = pg_deploy_run(pg, "set local check_function_bodies = off", err);
 
-    for (const struct sql_file *file = SQL_POSTGRES; file->name && status == BOXCAR_OK; file++)
-        if (migration_number(file) == 0 && (status = pg_deploy_run(pg, file->text, err)) != BOXCAR_OK)
-            return explain_function(file, status, err);
-    status = close_functions(pg, err);
+    TRY(pg_deploy_run(pg, "set local check_function_bodies = off", err));
+    for (const struct sql_file *file = SQL_POSTGRES; file->name; file++)
+        if (migration_number(file) == 0) {
+            boxcar_status status = pg_deploy_run(pg, file->text, err);
+
+            if (status != BOXCAR_OK)
+                return explain_function(file, status, err);
+        }
+    TRY(close_functions(pg, err));
     buf_append_format(&remember, "update :\"schema\".store set functions_digest = '%s', schema_version = %d",
                       digest, STORE_SCHEMA_VERSION);
-    if (status == BOXCAR_OK && remember.failed)
-        status = error_no_memory(err);
-    return status == BOXCAR_OK ? pg_deploy_run(pg, remember.data, err) : status;
+    return pg_deploy_run_buf(pg, &remember, err);
 }
 
 static boxcar_status make_functions(struct pg_store *pg, int *mended, boxcar_error *err) {
     AUTO_FREE char *known = NULL;
     char digest[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_status status = pg_digest_functions(digest, err);
-    bool deployed = false;
 
-    if (status == BOXCAR_OK)
-        status = pg_deploy_ask(pg, "select functions_digest from :\"schema\".store", &known, err);
-    if (status == BOXCAR_OK) {
-        deployed = known && strcmp(known, digest) == 0;
-        status = pg_repair(pg, &deployed, mended, err);
-    }
-    if (status == BOXCAR_OK && !deployed)
-        status = make_all_functions(pg, digest, err);
-    return status == BOXCAR_OK ? pg_repair_triggers(pg, mended, err) : status;
+    TRY(pg_digest_functions(digest, err));
+    TRY(pg_deploy_ask(pg, "select functions_digest from :\"schema\".store", &known, err));
+    bool deployed = known && strcmp(known, digest) == 0;
+    TRY(pg_repair(pg, &deployed, mended, err));
+    if (!deployed)
+        TRY(make_all_functions(pg, digest, err));
+    return pg_repair_triggers(pg, mended, err);
 }
 
 /* A database without an encoding keeps any bytes as text, and then refuses to send them as UTF-8: one bad
  * topic would stop every claim. */
 static boxcar_status check_encoding(const struct pg_store *pg, boxcar_error *err) {
-    const char *encoding = PQparameterStatus(pg->conn, "server_encoding");
-
-    if (!encoding || strcmp(encoding, "SQL_ASCII") != 0)
+    if (!pg_is_sql_ascii(pg->conn))
         return BOXCAR_OK;
     return error_set(err, BOXCAR_E_UNSUPPORTED,
                      "the database has the encoding SQL_ASCII, so the server does not check texts: use a "
@@ -211,12 +199,11 @@ static boxcar_status check_encoding(const struct pg_store *pg, boxcar_error *err
 /* Creating a schema needs a right of its own, so it is not even tried when the schema exists. */
 static boxcar_status make_schema(struct pg_store *pg, boxcar_error *err) {
     AUTO_FREE char *found = NULL;
-    boxcar_status status =
-        pg_deploy_ask(pg, "select 'yes' from pg_namespace where nspname = :'schema'", &found, err);
 
-    if (status != BOXCAR_OK || found)
-        return status;
-    status = pg_deploy_run(pg, "create schema :\"schema\"", err);
+    TRY(pg_deploy_ask(pg, "select 'yes' from pg_namespace where nspname = :'schema'", &found, err));
+    if (found)
+        return BOXCAR_OK;
+    boxcar_status status = pg_deploy_run(pg, "create schema :\"schema\"", err);
     if (status == BOXCAR_E_DENIED)
         return error_set(
             err, status,
@@ -226,61 +213,57 @@ static boxcar_status make_schema(struct pg_store *pg, boxcar_error *err) {
     return status;
 }
 
+/* Brings tables, functions and views of version `previous` up to date. */
+static boxcar_status upgrade(struct pg_store *pg, int previous, boxcar_deployment *deployment,
+                             boxcar_error *err) {
+    AUTO_FREE char *grants = NULL;
+
+    TRY(read_grants(pg, &grants, err));
+    TRY(migrate(pg, previous, &deployment->applied, err));
+    TRY(make_functions(pg, &deployment->mended, err));
+    if (grants)
+        TRY(pg_deploy_run(pg, grants, err));
+    deployment->schema_version = STORE_SCHEMA_VERSION;
+    return BOXCAR_OK;
+}
+
 static boxcar_status deploy_in_transaction(struct pg_store *pg, bool *ret_turn,
                                            boxcar_deployment *ret_deployment, boxcar_error *err) {
-    AUTO_FREE char *grants = NULL;
-    int previous = 0, version = 0, applied = 0, mended = 0;
-    boxcar_status status = pg_deploy_run(pg, "set local search_path = pg_catalog, pg_temp", err);
+    int previous = 0;
 
-    if (status == BOXCAR_OK)
-        status = pg_deploy_bound_waits(pg, err);
-    if (status == BOXCAR_OK)
-        status = make_schema(pg, err);
-    if (status == BOXCAR_OK)
-        status = pg_trust_schema(pg, err);
-    if (status == BOXCAR_OK)
-        status = pg_deploy_take_turn(pg, ret_turn, err);
-    if (status == BOXCAR_OK)
-        status = read_version(pg, &previous, err);
-    if (status == BOXCAR_OK && previous == 0)
-        status = check_encoding(pg, err);
-    if (status == BOXCAR_OK && previous == 0)
-        status = pg_check_empty(pg, err);
-    if (status == BOXCAR_OK)
-        status = store_check_upgradable(previous, err);
-    if (status == BOXCAR_OK && previous > 0 && previous < STORE_SCHEMA_VERSION)
-        status = pg_deploy_lock(pg, err);
-    version = previous;
-    if (status == BOXCAR_OK && version <= STORE_SCHEMA_VERSION) {
-        status = read_grants(pg, &grants, err);
-        if (status == BOXCAR_OK)
-            status = migrate(pg, version, &applied, err);
-        if (status == BOXCAR_OK)
-            status = make_functions(pg, &mended, err);
-        if (status == BOXCAR_OK && grants)
-            status = pg_deploy_run(pg, grants, err);
-        version = STORE_SCHEMA_VERSION;
+    TRY(pg_deploy_run(pg, "set local search_path = pg_catalog, pg_temp", err));
+    TRY(pg_deploy_bound_waits(pg, err));
+    TRY(make_schema(pg, err));
+    TRY(pg_trust_schema(pg, err));
+    TRY(pg_deploy_take_turn(pg, ret_turn, err));
+    TRY(read_version(pg, &previous, err));
+    if (previous == 0) {
+        TRY(check_encoding(pg, err));
+        TRY(pg_check_empty(pg, err));
     }
-    if (status == BOXCAR_OK)
-        status = pg_deploy_run(pg, "select :\"schema\".adopt()", err);
-    if (status == BOXCAR_OK)
-        *ret_deployment = (boxcar_deployment){version, applied, previous, mended};
-    return status;
+    TRY(store_check_upgradable(previous, err));
+    if (previous > 0 && previous < STORE_SCHEMA_VERSION)
+        TRY(pg_deploy_lock(pg, err));
+    boxcar_deployment deployment = {.schema_version = previous, .previous_version = previous};
+    if (previous <= STORE_SCHEMA_VERSION)
+        TRY(upgrade(pg, previous, &deployment, err));
+    TRY(pg_deploy_run(pg, "select :\"schema\".adopt()", err));
+    *ret_deployment = deployment;
+    return BOXCAR_OK;
 }
 
 /* In a transaction of its own, because the transaction of an upgrade blocks the table of messages for all
  * others. Every deployment asks for it, because the one that upgraded may have ended before this step; the
  * store knows when it is done. */
 static boxcar_status bury_malformed(struct pg_store *pg, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
-    boxcar_status status = pg_query(pg, PG_BURY_MALFORMED, &none, &result, err);
 
-    if (status == BOXCAR_OK && pg_get_int8(result, 0, 0) > 0)
+    TRY(pg_ask(pg, PG_BURY_MALFORMED, &result, err));
+    if (pg_get_int8(result, 0, 0) > 0)
         store_log(&pg->base, BOXCAR_LOG_WARN, "deploy", NULL, 0,
                   "%lld messages with a topic or a stream of more than 255 characters are dead letters now",
                   (long long)pg_get_int8(result, 0, 0));
-    return status;
+    return BOXCAR_OK;
 }
 
 static boxcar_status deploy_once(struct pg_store *pg, bool *ret_turn, boxcar_deployment *ret_deployment,
@@ -299,74 +282,51 @@ static boxcar_status deploy_once(struct pg_store *pg, bool *ret_turn, boxcar_dep
 static boxcar_status deploy_among_others(struct pg_store *pg, boxcar_deployment *ret_deployment,
                                          boxcar_error *err) {
     boxcar_error why = BOXCAR_ERROR_INIT;
-    boxcar_status status = BOXCAR_OK;
-    bool has_turn = false;
 
-    for (int i = 0; i < TRIES; i++) {
-        has_turn = false;
-        status = deploy_once(pg, &has_turn, ret_deployment, &why);
-        if (status == BOXCAR_OK || has_turn || !pg_deploy_has_collided(&why))
-            break;
+    for (int left = TRIES - 1;; left--) {
+        bool has_turn = false;
+        boxcar_status status = deploy_once(pg, &has_turn, ret_deployment, &why);
+
+        if (status == BOXCAR_OK)
+            return BOXCAR_OK;
+        if (left == 0 || has_turn || !pg_error_is(&why, PG_DEPLOY_COLLIDED))
+            return pg_error_pass(pg_deploy_name_blockers(pg, status, &why), &why, err);
     }
-    if (status == BOXCAR_OK)
-        return BOXCAR_OK;
-    status = pg_deploy_name_blockers(pg, status, &why);
-    if (err)
-        *err = why;
-    return status;
 }
 
 static boxcar_status deploy(struct pg_store *pg, boxcar_deployment *ret_deployment, boxcar_error *err) {
     boxcar_deployment deployment = {0};
-    boxcar_status status = pg_ready(pg, err);
 
-    if (status == BOXCAR_OK)
-        status = deploy_among_others(pg, &deployment, err);
-    if (status == BOXCAR_OK)
-        status = pg_check_version(pg, err);
-    if (status == BOXCAR_OK && deployment.schema_version == STORE_SCHEMA_VERSION)
-        status = bury_malformed(pg, err);
-    if (status == BOXCAR_OK)
-        *ret_deployment = deployment;
-    return status;
+    TRY(pg_ready(pg, err));
+    TRY(deploy_among_others(pg, &deployment, err));
+    TRY(pg_check_version(pg, err));
+    if (deployment.schema_version == STORE_SCHEMA_VERSION)
+        TRY(bury_malformed(pg, err));
+    *ret_deployment = deployment;
+    return BOXCAR_OK;
 }
 
 /* Migrations of large tables take their time, and so does a deployment that waits for another one. */
 boxcar_status pg_deploy(struct boxcar_store *store, boxcar_deployment *ret_deployment, boxcar_error *err) {
     struct pg_store *pg = pg_store_of(store);
-    boxcar_status status;
 
     if (pg_is_joined(pg))
         return error_set(err, BOXCAR_E_UNSUPPORTED,
                          "a borrowed connection cannot deploy: open a store of its own");
     pg->pace = PG_LONG;
-    status = deploy(pg, ret_deployment, err);
+    boxcar_status status = deploy(pg, ret_deployment, err);
     pg->pace = PG_ORDINARY;
     return status;
 }
 
-static boxcar_status remember_id(struct pg_store *pg, boxcar_str id, boxcar_error *err) {
-    char *copy = memory_copy_text(id);
-
-    if (!copy)
-        return error_no_memory(err);
-    free(pg->base.id);
-    pg->base.id = copy;
-    return BOXCAR_OK;
-}
-
 boxcar_status pg_check_version(struct pg_store *pg, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
-    boxcar_status status = pg_query(pg, PG_STORE_INFO, &none, &result, err);
-    int version, oldest;
+    boxcar_status status = pg_ask(pg, PG_STORE_INFO, &result, err);
 
     if (status != BOXCAR_OK)
         return pg_explain_absence(pg, status, err);
-    version = pg_get_int4(result, 0, 0);
-    oldest = pg_get_int4(result, 0, 1);
-    if (store_check_upgradable(version, err) != BOXCAR_OK)
-        return BOXCAR_E_VERSION;
+    int version = pg_get_int4(result, 0, 0), oldest = pg_get_int4(result, 0, 1);
+    TRY(store_check_upgradable(version, err));
     if (version < STORE_SCHEMA_VERSION)
         return error_set(err, BOXCAR_E_VERSION,
                          "the store has schema version %d, this program needs %d: run `boxcar init`", version,
@@ -376,5 +336,10 @@ boxcar_status pg_check_version(struct pg_store *pg, boxcar_error *err) {
                          "the store has schema version %d and accepts programs from version %d on, "
                          "this one has %d: upgrade the program",
                          version, oldest, STORE_SCHEMA_VERSION);
-    return remember_id(pg, pg_get_text(result, 0, 2), err);
+    char *id = memory_copy_text(pg_get_text(result, 0, 2));
+    if (!id)
+        return error_no_memory(err);
+    free(pg->base.id);
+    pg->base.id = id;
+    return BOXCAR_OK;
 }

@@ -13,12 +13,11 @@
 #include "objects.h"
 #include "steps.h"
 #include "store/postgres/connection/connection.h"
+#include "store/postgres/connection/error.h"
 
 #define PAUSE_ROUND 8 /* of pg_pause(): a quarter to half a second */
 #define MOMENT "'300ms'"
-#define VACUUM                                                                                               \
-    "'10s'" /* after deadlock_timeout the server ends an autovacuum that another session waits               \
-               for */
+#define VACUUM "'10s'" /* after deadlock_timeout the server ends an autovacuum that others wait for */
 
 /* Appends those of our tables, and with `views` of our views, that exist already. */
 static void append_names(struct buf *text, const struct pg_object_list *there, bool views) {
@@ -41,31 +40,17 @@ static boxcar_status lock(struct pg_store *pg, const struct pg_object_list *ther
     buf_append_text(&text, "lock table ");
     append_names(&text, there, views);
     buf_append_format(&text, " in %s mode", mode);
-    return text.failed ? error_no_memory(err) : pg_deploy_run(pg, text.data, err);
+    return pg_deploy_run_buf(pg, &text, err);
 }
 
 /* The first lock conflicts with vacuums and with nothing that clients do, so waiting for it blocks no client.
  * Locking a view also locks the tables that it reads, which are ours. MOMENT limits the whole statement, so
  * it is not a lock_timeout. */
 static boxcar_status try_lock(struct pg_store *pg, const struct pg_object_list *there, boxcar_error *err) {
-    boxcar_status status = pg_deploy_run(pg, "savepoint unlocked", err);
-
-    if (status == BOXCAR_OK)
-        status = pg_deploy_run(pg, "set local lock_timeout = " VACUUM, err);
-    if (status == BOXCAR_OK)
-        status = lock(pg, there, false, "share update exclusive", err);
-    if (status == BOXCAR_OK)
-        status = pg_deploy_run(pg, "set local statement_timeout = " MOMENT, err);
-    if (status == BOXCAR_OK)
-        status = lock(pg, there, true, "access exclusive", err);
-    if (status != BOXCAR_OK)
-        (void)pg_deploy_run(pg, "rollback to savepoint unlocked", NULL);
-    return status;
-}
-
-static bool is_in_the_way(const boxcar_error *why) {
-    return strcmp(why->sqlstate, "55P03") == 0 || strcmp(why->sqlstate, "57014") == 0 ||
-           strcmp(why->sqlstate, "40P01") == 0;
+    TRY(pg_deploy_run(pg, "set local lock_timeout = " VACUUM, err));
+    TRY(lock(pg, there, false, "share update exclusive", err));
+    TRY(pg_deploy_run(pg, "set local statement_timeout = " MOMENT, err));
+    return lock(pg, there, true, "access exclusive", err);
 }
 
 static boxcar_status lock_in_time(struct pg_store *pg, const struct pg_object_list *there,
@@ -74,41 +59,37 @@ static boxcar_status lock_in_time(struct pg_store *pg, const struct pg_object_li
 
     for (;;) {
         boxcar_error why = BOXCAR_ERROR_INIT;
-        boxcar_status status = try_lock(pg, there, &why);
-        bool in_the_way = status != BOXCAR_OK && is_in_the_way(&why);
 
+        TRY(pg_deploy_run(pg, "savepoint unlocked", err));
+        boxcar_status status = try_lock(pg, there, &why);
+        if (status == BOXCAR_OK)
+            return BOXCAR_OK;
+        (void)pg_deploy_run(pg, "rollback to savepoint unlocked", NULL);
+        bool in_the_way = pg_error_is(&why, PG_LOCK_TIMEOUT " 57014 40P01");
         if (in_the_way && clock_ms() < give_up_at) {
             pg_pause(PAUSE_ROUND);
             continue;
         }
-        if (in_the_way)
-            memcpy(why.sqlstate, "55P03", sizeof("55P03")); /* what a lock that was not free is elsewhere */
-        if (status != BOXCAR_OK && err)
-            *err = why;
-        return status;
+        if (in_the_way) /* what a lock that was not free is elsewhere */
+            memcpy(why.sqlstate, PG_LOCK_TIMEOUT, sizeof(PG_LOCK_TIMEOUT));
+        return pg_error_pass(status, &why, err);
     }
 }
 
 boxcar_status pg_deploy_lock(struct pg_store *pg, boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
-    struct pg_object_list list, there;
-    boxcar_status status = pg_objects_read(&arena, &list, err);
+    struct pg_object_list there;
 
-    if (status == BOXCAR_OK)
-        status = pg_objects_find(pg, &list, true, &arena, &there, err);
-    if (status == BOXCAR_OK)
-        status = pg_deploy_run(
-            pg,
-            "select set_config('boxcar.statement_timeout', current_setting('statement_timeout'), true), "
-            "set_config('boxcar.lock_timeout', current_setting('lock_timeout'), true)",
-            err);
-    if (status == BOXCAR_OK)
-        status = lock_in_time(pg, &there, err);
-    if (status == BOXCAR_OK)
-        status = pg_deploy_run(
-            pg,
-            "select set_config('statement_timeout', current_setting('boxcar.statement_timeout'), true), "
-            "set_config('lock_timeout', current_setting('boxcar.lock_timeout'), true)",
-            err);
-    return status;
+    TRY(pg_objects_find(pg, true, &arena, &there, err));
+    TRY(pg_deploy_run(
+        pg,
+        "select set_config('boxcar.statement_timeout', current_setting('statement_timeout'), true), "
+        "set_config('boxcar.lock_timeout', current_setting('lock_timeout'), true)",
+        err));
+    TRY(lock_in_time(pg, &there, err));
+    return pg_deploy_run(
+        pg,
+        "select set_config('statement_timeout', current_setting('boxcar.statement_timeout'), true), "
+        "set_config('lock_timeout', current_setting('boxcar.lock_timeout'), true)",
+        err);
 }

@@ -23,9 +23,8 @@ enum pg_object_kind {
 
 struct pg_object {
     enum pg_object_kind kind;
-    boxcar_str name; /* lent by the embedded texts: letters, digits and underscores */
-    boxcar_str
-        text; /* the statement that makes it, or a constraint's definition; empty: it has a file of its own */
+    boxcar_str name;    /* lent by the embedded texts: letters, digits and underscores */
+    boxcar_str text;    /* what makes it, or a constraint's definition; empty: it has a file of its own */
     const char *source; /* that file's text; NULL = none */
     const char *table;  /* of a constraint */
 };
@@ -53,17 +52,19 @@ struct pg_constraint {
 };
 extern const struct pg_constraint PG_CONSTRAINTS[];
 
-/* compare.c: which objects are there, or are not, in the order of the list. Looking executes nothing of the
- * schema's, and needs no rights on it. */
-boxcar_status pg_objects_find(struct pg_store *pg, const struct pg_object_list *list, bool there,
-                              struct arena *arena, struct pg_object_list *ret_found, boxcar_error *err);
+/* compare.c: which objects of a store are there, or are not, in the order in which they are read. Looking
+ * executes nothing of the schema's, and needs no rights on it. */
+boxcar_status pg_objects_find(struct pg_store *pg, bool there, struct arena *arena,
+                              struct pg_object_list *ret_found, boxcar_error *err);
 /* Functions that are there, but not as this library makes them: body, volatility, whose rights, search_path.
  */
-boxcar_status pg_objects_find_changed(struct pg_store *pg, const struct pg_object_list *list,
-                                      struct arena *arena, struct pg_object_list *ret_changed,
-                                      boxcar_error *err);
+boxcar_status pg_objects_find_changed(struct pg_store *pg, struct arena *arena,
+                                      struct pg_object_list *ret_changed, boxcar_error *err);
 /* "table", "view" ... */
 const char *pg_object_kind_name(enum pg_object_kind kind);
+/* Its kind and its name, for "%s %.*s". */
+#define PG_OBJECT_NAME(object)                                                                               \
+    pg_object_kind_name((object)->kind), (int)(object)->name.len, (object)->name.data
 /* Objects that init does not make again: an empty one in their place would hide that their contents are
  * gone. */
 static inline bool pg_object_is_irreplaceable(const struct pg_object *object) {

@@ -3,12 +3,16 @@
 #ifndef BOXCAR_STORE_POSTGRES_DEPLOY_STEPS_H
 #define BOXCAR_STORE_POSTGRES_DEPLOY_STEPS_H
 
+#include "base/buf.h"
 #include "store/postgres/state.h"
 
-/* deploy.c: one text, tokens filled in. */
+/* deploy.c: one text, tokens filled in; or one that was put together. */
 boxcar_status pg_deploy_run(struct pg_store *pg, const char *text, boxcar_error *err);
+boxcar_status pg_deploy_run_buf(struct pg_store *pg, const struct buf *text, boxcar_error *err);
 /* One text value of a query, or the absent text; *ret_text is malloc'ed. */
 boxcar_status pg_deploy_ask(struct pg_store *pg, const char *text, char **ret_text, boxcar_error *err);
+boxcar_status pg_deploy_ask_buf(struct pg_store *pg, const struct buf *text, char **ret_text,
+                                boxcar_error *err);
 
 /* turn.c: one deployment at a time. Every lock that the transaction waits for, it waits for so long only. */
 int64_t pg_deploy_patience_ms(const struct pg_store *pg);
@@ -17,7 +21,7 @@ boxcar_status pg_deploy_bound_waits(struct pg_store *pg, boxcar_error *err);
  * to lock. Then a deployment may collide with another one, and is to be begun anew. In a schema that is
  * trusted. */
 boxcar_status pg_deploy_take_turn(struct pg_store *pg, bool *ret_taken, boxcar_error *err);
-bool pg_deploy_has_collided(const boxcar_error *why);
+#define PG_DEPLOY_COLLIDED "42P06 42P07 42710 42723 23505" /* SQLSTATEs: something exists already */
 /* After the rollback of a deployment that did not get a lock in time: names the sessions that hold the lock
  * in the error. Returns the status. */
 boxcar_status pg_deploy_name_blockers(struct pg_store *pg, boxcar_status status, boxcar_error *err);

@@ -16,25 +16,23 @@
 #include "objects.h"
 #include "steps.h"
 #include "store/postgres/connection/query.h"
-#include "store/postgres/statement/params.h"
-#include "store/postgres/statement/rows.h"
 
 static boxcar_status check_rights(struct pg_store *pg, const PGresult *result, boxcar_error *err) {
     const char *owner = pg_get_text(result, 0, 0).data, *role = pg_get_text(result, 0, 1).data;
-    const char *creators = PQgetisnull(result, 0, 3) ? NULL : pg_get_text(result, 0, 3).data;
+    const char *creators = pg_get_text(result, 0, 3).data, *stranger = pg_get_text(result, 0, 5).data;
 
     if (!pg_get_bool(result, 0, 2))
         return error_set(
             err, BOXCAR_E_DENIED,
             "schema \"%s\" belongs to role %s, and this is role %s: deploy as %s, or use another schema",
             pg->schema, owner, role, owner);
-    if (!PQgetisnull(result, 0, 5))
+    if (stranger)
         return error_set(
             err, BOXCAR_E_DENIED,
             "schema \"%s\" belongs to role %s, and code that role %s puts there could run with this "
             "superuser's "
             "rights: deploy as %s, or make a superuser its owner (alter schema ... owner to ...)",
-            pg->schema, owner, pg_get_text(result, 0, 5).data, pg_get_text(result, 0, 5).data);
+            pg->schema, owner, stranger, stranger);
     if (creators)
         return error_set(
             err, BOXCAR_E_DENIED,
@@ -50,10 +48,8 @@ static boxcar_status check_objects(struct pg_store *pg, const PGresult *rights, 
     AUTO_BUF struct buf text = BUF_INIT;
     AUTO_FREE char *stranger = NULL;
     struct pg_object_list list;
-    boxcar_status status = pg_objects_read(&arena, &list, err);
 
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(pg_objects_read(&arena, &list, err));
     buf_append_text(&text, "with ours(kind, name) as (values ");
     pg_objects_as_values(&text, &list);
     buf_append_text(
@@ -68,9 +64,9 @@ static boxcar_status check_objects(struct pg_store *pg, const PGresult *rights, 
         "join n on n.oid = t.typnamespace join ours on ours.kind <> 'f' and ours.name = t.typname) o "
         "where o.owner <> ");
     buf_append_format(&text, "%lld order by 1 limit 1", (long long)pg_get_int8(rights, 0, 4));
-    status = text.failed ? error_no_memory(err) : pg_deploy_ask(pg, text.data, &stranger, err);
-    if (status != BOXCAR_OK || !stranger)
-        return status;
+    TRY(pg_deploy_ask_buf(pg, &text, &stranger, err));
+    if (!stranger)
+        return BOXCAR_OK;
     return error_set(
         err, BOXCAR_E_DENIED,
         "in schema \"%s\", which is role %s's, %s: if that is no part of Boxcar drop it, else make one role "
@@ -82,17 +78,15 @@ boxcar_status pg_trust_schema(struct pg_store *pg, boxcar_error *err) {
     AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
     AUTO_BUF struct buf become = BUF_INIT;
-    const char *owner;
-    boxcar_status status = pg_query_once(pg, PG_SCHEMA_RIGHTS, &none, &result, err);
 
-    if (status != BOXCAR_OK || PQntuples(result) == 0)
-        return status;
-    owner = pg_get_text(result, 0, 0).data;
-    status = check_rights(pg, result, err);
-    if (status == BOXCAR_OK)
-        status = check_objects(pg, result, err);
-    if (status != BOXCAR_OK || strcmp(owner, pg_get_text(result, 0, 1).data) == 0)
-        return status;
+    TRY(pg_query_once(pg, PG_SCHEMA_RIGHTS, &none, &result, err));
+    if (PQntuples(result) == 0)
+        return BOXCAR_OK;
+    TRY(check_rights(pg, result, err));
+    TRY(check_objects(pg, result, err));
+    const char *owner = pg_get_text(result, 0, 0).data, *role = pg_get_text(result, 0, 1).data;
+    if (strcmp(owner, role) == 0)
+        return BOXCAR_OK;
     buf_append_format(&become, "set local role %s", owner);
-    return become.failed ? error_no_memory(err) : pg_deploy_run(pg, become.data, err);
+    return pg_deploy_run_buf(pg, &become, err);
 }

@@ -6,11 +6,11 @@
  * end at the catalogs' unique keys, fail, and begin anew. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "steps.h"
+#include "store/postgres/connection/error.h"
 
 /* How long a deployment waits for each lock: half as long as the server may be silent meanwhile
  * (connection/wait.c). */
@@ -27,27 +27,15 @@ boxcar_status pg_deploy_bound_waits(struct pg_store *pg, boxcar_error *err) {
 
 boxcar_status pg_deploy_take_turn(struct pg_store *pg, bool *ret_taken, boxcar_error *err) {
     AUTO_FREE char *found = NULL;
-    boxcar_status status =
-        pg_deploy_ask(pg,
+
+    TRY(pg_deploy_ask(pg,
                       "select 'yes' from pg_class c join pg_namespace n on n.oid = c.relnamespace "
                       "where n.nspname = :'schema' and c.relname = 'store' and c.relkind = 'r'",
-                      &found, err);
-
-    if (status == BOXCAR_OK && found)
-        status = pg_deploy_run(pg, "lock table :\"schema\".store in share update exclusive mode", err);
-    if (status == BOXCAR_OK)
-        *ret_taken = found != NULL;
-    return status;
-}
-
-bool pg_deploy_has_collided(const boxcar_error *why) {
-    static const char *const STATES[] = {"42P06", "42P07", "42710", "42723",
-                                         "23505"}; /* something exists already */
-
-    for (size_t i = 0; i < sizeof(STATES) / sizeof(STATES[0]); i++)
-        if (strcmp(why->sqlstate, STATES[i]) == 0)
-            return true;
-    return false;
+                      &found, err));
+    if (found)
+        TRY(pg_deploy_run(pg, "lock table :\"schema\".store in share update exclusive mode", err));
+    *ret_taken = found != NULL;
+    return BOXCAR_OK;
 }
 
 /* Sessions that hold locks on the store's relations, or on relations that are not visible yet: those belong
@@ -76,10 +64,9 @@ static const char BLOCKERS[] =
 boxcar_status pg_deploy_name_blockers(struct pg_store *pg, boxcar_status status, boxcar_error *err) {
     AUTO_FREE char *blockers = NULL;
 
-    if (!err || strcmp(err->sqlstate, "55P03") != 0)
+    if (!pg_error_is(err, PG_LOCK_TIMEOUT))
         return status;
-    if (pg_deploy_ask(pg, BLOCKERS, &blockers, NULL) != BOXCAR_OK)
-        blockers = NULL;
+    (void)pg_deploy_ask(pg, BLOCKERS, &blockers, NULL);
     return error_set(
         err, BOXCAR_E_UNAVAILABLE,
         "schema \"%s\" was not deployed: a lock was not free within %lld s. In the way: %s. End that "

@@ -7,66 +7,32 @@
 #include "store/postgres/connection/error.h"
 #include "store/postgres/connection/query.h"
 #include "store/postgres/request/request.h"
-#include "store/postgres/statement/choice.h"
-#include "store/postgres/statement/params.h"
-#include "store/postgres/statement/rows.h"
-#include "store/postgres/statement/shape.h"
 
 /* Adding to a position must not overflow; no real position is that large. */
 #define POSITION_MAX (INT64_MAX / 2)
 
 /* ---- appending ---- */
 
-static void add_texts(struct pg_params *params, const boxcar_new_event *events, size_t count, size_t offset) {
-    struct buf *array = pg_params_array_begin(params, PG_TEXT_ARRAY, count);
-
+/* A text that no event has is null as a whole. */
+static struct pg_value optional_texts(const boxcar_new_event *events, size_t count, size_t offset) {
     for (size_t i = 0; i < count; i++)
-        pg_array_text(array, *(const boxcar_str *)((const char *)&events[i] + offset));
+        if (((const boxcar_str *)((const char *)&events[i] + offset))->data)
+            return (struct pg_value){PG_TEXT_ARRAY, .value.column = {events, count, sizeof(*events), offset}};
+    return P_NULL(PG_TEXT_ARRAY);
 }
-
-/* One that no event has is null as a whole. */
-static void add_optional_texts(struct pg_params *params, const boxcar_new_event *events, size_t count,
-                               size_t offset) {
-    bool any = false;
-
-    for (size_t i = 0; i < count; i++)
-        any = any || ((const boxcar_str *)((const char *)&events[i] + offset))->data;
-    if (any)
-        add_texts(params, events, count, offset);
-    else
-        pg_params_null(params, PG_TEXT_ARRAY);
-}
-
-static void add_events(struct pg_params *params, const boxcar_new_event *events, size_t count) {
-    struct buf *ids = pg_params_array_begin(params, PG_UUID_ARRAY, count);
-
-    for (size_t i = 0; i < count; i++)
-        pg_array_uuid(ids, events[i].event_id.uuid.bytes);
-    add_texts(params, events, count, offsetof(boxcar_new_event, type));
-    add_texts(params, events, count, offsetof(boxcar_new_event, payload));
-    add_optional_texts(params, events, count, offsetof(boxcar_new_event, correlation_id));
-    add_optional_texts(params, events, count, offsetof(boxcar_new_event, headers));
-    add_optional_texts(params, events, count, offsetof(boxcar_new_event, topic));
-    add_optional_texts(params, events, count, offsetof(boxcar_new_event, causation_id));
-}
+#define OPTIONAL(member) optional_texts(events, count, offsetof(boxcar_new_event, member))
 
 /* May safely run twice: the second time all events are duplicates. */
 boxcar_status pg_event_append(struct boxcar_store *store, boxcar_str stream, int64_t expected_version,
                               const boxcar_new_event *events, size_t count, boxcar_appended *ret_appended,
                               boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
-    boxcar_status status;
 
-    pg_params_text(&params, stream);
-    if (expected_version == BOXCAR_ANY_VERSION)
-        pg_params_null(&params, PG_INT8);
-    else
-        pg_params_int8(&params, expected_version);
-    add_events(&params, events, count);
-    status = pg_query(pg_store_of(store), PG_EVENT_APPEND, &params, &result, err);
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(pg_ask(pg_store_of(store), PG_EVENT_APPEND, &result, err, P_TEXT(stream),
+               expected_version == BOXCAR_ANY_VERSION ? P_NULL(PG_INT8) : P_INT8(expected_version),
+               P_COLUMN(PG_UUID_ARRAY, events, count, event_id), P_COLUMN(PG_TEXT_ARRAY, events, count, type),
+               P_COLUMN(PG_TEXT_ARRAY, events, count, payload), OPTIONAL(correlation_id), OPTIONAL(headers),
+               OPTIONAL(topic), OPTIONAL(causation_id)));
     if ((size_t)PQntuples(result) != count)
         return error_set(err, BOXCAR_E_STORE, "the store answered for %d of %zu events", PQntuples(result),
                          count);
@@ -95,19 +61,6 @@ static void read_event(const PGresult *r, int row, void *item) {
     event->causation_id = pg_get_text(r, row, 9);
 }
 
-static boxcar_status read_stream(struct boxcar_store *store, const boxcar_event_filter *filter,
-                                 int64_t from_version, struct event_rows **ret_list, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    PGresult *result;
-    boxcar_status status;
-
-    pg_params_text(&params, filter->stream);
-    pg_params_int8(&params, from_version);
-    pg_params_int4(&params, filter->limit);
-    status = pg_query(pg_store_of(store), PG_EVENT_READ, &params, &result, err);
-    return status == BOXCAR_OK ? PG_INTO_LIST(result, read_event, ret_list, err) : status;
-}
-
 /* The last row is no event; its position says how far the store has looked. */
 static boxcar_status take_position(struct pg_store *pg, struct event_rows *list, boxcar_error *err) {
     if (list->count == 0)
@@ -125,30 +78,24 @@ static boxcar_status query_all(struct pg_store *pg, const struct pg_params *para
     boxcar_error why = BOXCAR_ERROR_INIT;
     boxcar_status status = pg_query(pg, PG_EVENT_READ_ALL, params, ret_result, &why);
 
-    if (status != BOXCAR_OK && pg_error_is_foreign(&why) && !pg_is_joined(pg) && pg_adopt(pg))
+    if (status != BOXCAR_OK && pg_error_is(&why, PG_FOREIGN) && !pg_is_joined(pg) && pg_adopt(pg))
         status = pg_query(pg, PG_EVENT_READ_ALL, params, ret_result, &why);
-    if (status != BOXCAR_OK && err)
-        *err = why;
-    return status;
+    return pg_error_pass(status, &why, err);
 }
 
-static boxcar_status read_all(struct boxcar_store *store, const boxcar_event_filter *filter,
+static boxcar_status read_all(struct pg_store *pg, const boxcar_event_filter *filter,
                               struct event_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     struct event_rows *list;
     PGresult *result;
-    boxcar_status status;
 
-    pg_params_int8(&params, filter->after < POSITION_MAX ? filter->after : POSITION_MAX);
-    pg_params_int4(&params, filter->limit);
+    pg_params_add(&params, P_INT8(filter->after < POSITION_MAX ? filter->after : POSITION_MAX),
+                  P_INT4(filter->limit));
     pg_params_topics(&params, filter->types, filter->type_count);
-    pg_params_topic(&params, filter->stream);
-    status = query_all(pg_store_of(store), &params, &result, err);
-    if (status == BOXCAR_OK)
-        status = PG_INTO_LIST(result, read_event, &list, err);
-    if (status != BOXCAR_OK)
-        return status;
-    status = take_position(pg_store_of(store), list, err);
+    pg_params_add(&params, P_TOPIC(filter->stream));
+    TRY(query_all(pg, &params, &result, err));
+    TRY(pg_rows_into_list(result, PG_LIST_KIND(read_event, &list), &list, err));
+    boxcar_status status = take_position(pg, list, err);
     if (status != BOXCAR_OK) {
         list_free(list);
         return status;
@@ -161,6 +108,8 @@ static boxcar_status read_all(struct boxcar_store *store, const boxcar_event_fil
 
 boxcar_status pg_event_read(struct boxcar_store *store, const boxcar_event_filter *filter,
                             int64_t from_version, struct event_rows **ret_list, boxcar_error *err) {
-    return from_version == EVENTS_BY_POSITION ? read_all(store, filter, ret_list, err)
-                                              : read_stream(store, filter, from_version, ret_list, err);
+    if (from_version == EVENTS_BY_POSITION)
+        return read_all(pg_store_of(store), filter, ret_list, err);
+    return pg_ask_list(pg_store_of(store), PG_EVENT_READ, read_event, ret_list, err, P_TEXT(filter->stream),
+                       P_INT8(from_version), P_INT4(filter->limit));
 }

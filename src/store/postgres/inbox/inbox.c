@@ -1,12 +1,8 @@
 /* The inbox: keys. Its messages go with a request, see request/send.c. */
 #include "inbox.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "store/postgres/connection/query.h"
-#include "store/postgres/statement/params.h"
-#include "store/postgres/statement/rows.h"
 
 /* Asking is repeated when the answer is lost: a key that was seen twice is as good as one that was seen once.
  * Accepting is sent only once: a second try would find the mark of the first, and report that the key is not
@@ -14,19 +10,11 @@
 boxcar_status pg_inbox_ask(struct boxcar_store *store, const struct inbox_origin *origin,
                            enum inbox_question question, bool *ret_answer, bool *ret_hash_mismatch,
                            boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
-    boxcar_status status;
 
-    pg_params_text(&params, origin->source);
-    pg_params_text(&params, origin->external_id);
-    pg_params_text(&params, origin->content_hash);
-    pg_params_uuid(&params, origin->message_id.uuid.bytes);
-    status = question == INBOX_ACCEPT
-                 ? pg_query_unrepeated(pg_store_of(store), PG_INBOX_ACCEPT, &params, &result, err)
-                 : pg_query(pg_store_of(store), PG_INBOX_LOOK, &params, &result, err);
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(pg_ask(pg_store_of(store), question == INBOX_ACCEPT ? PG_INBOX_ACCEPT : PG_INBOX_LOOK, &result, err,
+               P_TEXT(origin->source), P_TEXT(origin->external_id), P_TEXT(origin->content_hash),
+               P_ID(origin->message_id)));
     *ret_answer = pg_get_bool(result, 0, 0);
     *ret_hash_mismatch = pg_get_bool(result, 0, 1);
     return BOXCAR_OK;
@@ -35,7 +23,6 @@ boxcar_status pg_inbox_ask(struct boxcar_store *store, const struct inbox_origin
 static void read_receipt(const PGresult *r, int row, void *item) {
     boxcar_inbox_receipt *receipt = item;
 
-    memset(receipt, 0, sizeof(*receipt));
     receipt->source = pg_get_text(r, row, 0);
     receipt->external_id = pg_get_text(r, row, 1);
     pg_get_uuid(r, row, 2, receipt->message_id.uuid.bytes);
@@ -50,17 +37,14 @@ static void read_receipt(const PGresult *r, int row, void *item) {
 
 boxcar_status pg_inbox_find(struct boxcar_store *store, boxcar_inbox_key key,
                             struct inbox_receipt_rows **ret_list, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    PGresult *result = NULL;
-    boxcar_status status;
+    struct inbox_receipt_rows *list;
 
-    pg_params_text(&params, key.source);
-    pg_params_text(&params, key.external_id);
-    status = pg_query(pg_store_of(store), PG_INBOX_FIND, &params, &result, err);
-    if (status != BOXCAR_OK)
-        return status;
-    if (PQntuples(result) > 0)
-        return PG_INTO_LIST(result, read_receipt, ret_list, err);
-    PQclear(result);
-    return error_set(err, BOXCAR_E_NOT_FOUND, "the inbox has never heard of this key");
+    TRY(pg_ask_list(pg_store_of(store), PG_INBOX_FIND, read_receipt, &list, err, P_TEXT(key.source),
+                    P_TEXT(key.external_id)));
+    if (list->count == 0) {
+        list_free(list);
+        return error_set(err, BOXCAR_E_NOT_FOUND, "the inbox has never heard of this key");
+    }
+    *ret_list = list;
+    return BOXCAR_OK;
 }

@@ -8,9 +8,8 @@
 #include "core/names.h"
 #include "store/join_log.h"
 #include "store/postgres/connection/connection.h"
+#include "store/postgres/connection/error.h"
 #include "store/postgres/connection/query.h"
-#include "store/postgres/statement/params.h"
-#include "store/postgres/statement/rows.h"
 
 /* The columns of PG_JOIN_COUNTS, from `column` on. */
 void pg_read_join_counts(const PGresult *r, int row, int column, boxcar_join *join) {
@@ -29,33 +28,18 @@ static void read_change(const PGresult *r, int column, boxcar_join_id join_id, s
 }
 
 boxcar_status pg_join_start(struct boxcar_store *store, const boxcar_new_join *join, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    AUTO_RESULT PGresult *result = NULL;
-
-    pg_params_uuid(&params, join->join_id.uuid.bytes);
-    pg_params_int4(&params, (int)join->expected_steps);
-    pg_params_text(&params, join->grouping_key);
-    pg_params_text(&params, join->metadata);
-    pg_params_time(&params, join->deadline);
-    pg_params_int8(&params, join->deadline_ms);
-    return pg_query(pg_store_of(store), PG_JOIN_START, &params, &result, err);
+    return pg_do(pg_store_of(store), PG_JOIN_START, err, P_ID(join->join_id), P_INT4(join->expected_steps),
+                 P_TEXT(join->grouping_key), P_TEXT(join->metadata), P_TIME(join->deadline),
+                 P_INT8(join->deadline_ms));
 }
 
 boxcar_status pg_join_attach(struct boxcar_store *store, boxcar_join_id join_id,
                              const boxcar_message_id *message_ids, size_t count,
                              boxcar_attached *ret_attached, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
-    struct buf *array;
-    boxcar_status status;
 
-    pg_params_uuid(&params, join_id.uuid.bytes);
-    array = pg_params_array_begin(&params, PG_UUID_ARRAY, count);
-    for (size_t i = 0; i < count; i++)
-        pg_array_uuid(array, message_ids[i].uuid.bytes);
-    status = pg_query(pg_store_of(store), PG_ATTACH, &params, &result, err);
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(pg_ask(pg_store_of(store), PG_ATTACH, &result, err, P_ID(join_id),
+               P_COLUMN(PG_UUID_ARRAY, message_ids, count, uuid)));
     if ((size_t)PQntuples(result) != count)
         return error_set(err, BOXCAR_E_STORE, "the store answered for %d of %zu messages", PQntuples(result),
                          count);
@@ -63,21 +47,6 @@ boxcar_status pg_join_attach(struct boxcar_store *store, boxcar_join_id join_id,
         ret_attached[i] = (boxcar_attached){.is_new = pg_get_bool(result, (int)i, 0),
                                             .message_exists = pg_get_bool(result, (int)i, 1)};
     return BOXCAR_OK;
-}
-
-static boxcar_status report(struct boxcar_store *store, boxcar_join_id join_id, const struct step_end *step,
-                            struct join_change *ret_change, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    AUTO_RESULT PGresult *result = NULL;
-    boxcar_status status;
-
-    pg_params_uuid(&params, join_id.uuid.bytes);
-    pg_params_uuid(&params, step->message_id.uuid.bytes);
-    pg_params_int2(&params, step->outcome);
-    status = pg_query(pg_store_of(store), PG_JOIN_REPORT, &params, &result, err);
-    if (status == BOXCAR_OK)
-        read_change(result, 0, join_id, ret_change);
-    return status;
 }
 
 /* ---- reporting joins that have ended ---- */
@@ -94,10 +63,8 @@ void pg_forget_ends(struct pg_store *pg) {
 }
 
 void pg_look_for_ends(struct pg_store *pg) {
-    AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
-
     pg_forget_ends(pg);
-    if (pg_shares_ends(pg) && pg_query(pg, PG_JOINS_ENDED, &none, &pg->ended_before, NULL) != BOXCAR_OK)
+    if (pg_shares_ends(pg) && pg_ask(pg, PG_JOINS_ENDED, &pg->ended_before, NULL) != BOXCAR_OK)
         pg->ended_before = NULL;
 }
 
@@ -117,7 +84,6 @@ bool pg_had_ended(const struct pg_store *pg, boxcar_join_id join_id) {
 static void read_join(const PGresult *r, int row, void *item) {
     boxcar_join *join = item;
 
-    memset(join, 0, sizeof(*join));
     pg_get_uuid(r, row, 0, join->join_id.uuid.bytes);
     pg_read_join_counts(r, row, 1, join);
     join->grouping_key = pg_get_text(r, row, 6);
@@ -129,24 +95,21 @@ static void read_join(const PGresult *r, int row, void *item) {
 
 static boxcar_status find_join(struct boxcar_store *store, boxcar_join_id join_id,
                                struct join_rows **ret_list, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    struct join_rows *list;
     char text[BOXCAR_UUID_TEXT_SIZE];
-    PGresult *result = NULL;
-    boxcar_status status;
 
-    pg_params_uuid(&params, join_id.uuid.bytes);
-    status = pg_query(pg_store_of(store), PG_JOIN_FIND, &params, &result, err);
-    if (status != BOXCAR_OK)
-        return status;
-    if (PQntuples(result) > 0)
-        return PG_INTO_LIST(result, read_join, ret_list, err);
-    PQclear(result);
-    boxcar_uuid_format(join_id.uuid, text);
-    return error_set(err, BOXCAR_E_NOT_FOUND, "there is no join %s", text);
+    TRY(pg_ask_list(pg_store_of(store), PG_JOIN_FIND, read_join, &list, err, P_ID(join_id)));
+    if (list->count == 0) {
+        list_free(list);
+        boxcar_uuid_format(join_id.uuid, text);
+        return error_set(err, BOXCAR_E_NOT_FOUND, "there is no join %s", text);
+    }
+    *ret_list = list;
+    return BOXCAR_OK;
 }
 
 void pg_log_ended(struct pg_store *pg, const PGresult *result, int column) {
-    size_t count = store_logs(&pg->base, BOXCAR_LOG_INFO) ? pg_get_uuid_count(result, 0, column) : 0;
+    size_t count = store_logs(&pg->base, BOXCAR_LOG_INFO) ? pg_get_count(result, 0, column) : 0;
 
     for (size_t i = 0; i < count; i++) {
         struct join_rows *list;
@@ -172,45 +135,43 @@ static bool is_cancelled(struct boxcar_store *store, boxcar_join_id join_id, str
     return ret_change->join.status == BOXCAR_JOIN_CANCELLED;
 }
 
-static boxcar_status cancel(struct boxcar_store *store, boxcar_join_id join_id,
+static boxcar_status report(struct pg_store *pg, boxcar_join_id join_id, const struct step_end *step,
                             struct join_change *ret_change, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+
+    TRY(pg_ask(pg, PG_JOIN_REPORT, &result, err, P_ID(join_id), P_ID(step->message_id),
+               P_INT2(step->outcome)));
+    read_change(result, 0, join_id, ret_change);
+    return BOXCAR_OK;
+}
+
+static boxcar_status cancel(struct pg_store *pg, boxcar_join_id join_id, struct join_change *ret_change,
+                            boxcar_error *err) {
     AUTO_RESULT PGresult *result = NULL;
     boxcar_error why = BOXCAR_ERROR_INIT;
-    boxcar_status status;
+    boxcar_status status = pg_ask(pg, PG_JOIN_CANCEL, &result, &why, P_ID(join_id));
 
-    pg_params_uuid(&params, join_id.uuid.bytes);
-    status = pg_query(pg_store_of(store), PG_JOIN_CANCEL, &params, &result, &why);
     if (status == BOXCAR_OK)
         read_change(result, 0, join_id, ret_change);
-    if (status == BOXCAR_E_CONFLICT && why.outcome_unknown && is_cancelled(store, join_id, ret_change))
+    if (status == BOXCAR_E_CONFLICT && why.outcome_unknown && is_cancelled(&pg->base, join_id, ret_change))
         return BOXCAR_OK;
-    if (status != BOXCAR_OK && err)
-        *err = why;
-    return status;
+    return pg_error_pass(status, &why, err);
 }
 
 boxcar_status pg_join_end(struct boxcar_store *store, boxcar_join_id join_id, const struct step_end *step,
                           struct join_change *ret_change, boxcar_error *err) {
-    return step ? report(store, join_id, step, ret_change, err) : cancel(store, join_id, ret_change, err);
+    return step ? report(pg_store_of(store), join_id, step, ret_change, err)
+                : cancel(pg_store_of(store), join_id, ret_change, err);
 }
 
 boxcar_status pg_join_wait(struct boxcar_store *store, boxcar_join_id join_id,
                            const boxcar_new_message *message, boxcar_enqueued *ret_enqueued,
                            struct join_change *ret_change, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_RESULT PGresult *result = NULL;
-    boxcar_status status;
 
-    pg_params_uuid(&params, join_id.uuid.bytes);
-    pg_params_uuid(&params, message->message_id.uuid.bytes);
-    pg_params_text(&params, message->payload);
-    pg_params_text(&params, message->correlation_id);
-    pg_params_int4(&params, message->max_attempts);
-    pg_params_text(&params, message->causation_id);
-    status = pg_query(pg_store_of(store), PG_JOIN_WAIT, &params, &result, err);
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(pg_ask(pg_store_of(store), PG_JOIN_WAIT, &result, err, P_ID(join_id), P_ID(message->message_id),
+               P_TEXT(message->payload), P_TEXT(message->correlation_id), P_INT4(message->max_attempts),
+               P_TEXT(message->causation_id)));
     ret_enqueued->work_id.value = pg_get_int8(result, 0, 0);
     ret_enqueued->message_id = message->message_id;
     ret_enqueued->duplicate = pg_get_bool(result, 0, 1);
@@ -222,52 +183,29 @@ boxcar_status pg_join_wait(struct boxcar_store *store, boxcar_join_id join_id,
 
 #define WAITS_MAX 500
 
-boxcar_status pg_evaluate_waits(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+boxcar_status pg_evaluate_waits(struct pg_store *pg, int64_t *ret_count, boxcar_error *err) {
     AUTO_RESULT PGresult *result = NULL;
-    boxcar_status status;
 
-    pg_params_int4(&params, WAITS_MAX);
-    pg_look_for_ends(pg_store_of(store));
-    status = pg_query(pg_store_of(store), PG_EVALUATE_WAITS, &params, &result, err);
-    if (status != BOXCAR_OK)
-        return status;
-    pg_log_ended(pg_store_of(store), result, 1);
+    pg_look_for_ends(pg);
+    TRY(pg_ask(pg, PG_EVALUATE_WAITS, &result, err, P_INT4(WAITS_MAX)));
+    pg_log_ended(pg, result, 1);
     *ret_count = pg_get_int8(result, 0, 0);
     return BOXCAR_OK;
 }
 
 boxcar_status pg_join_page(struct boxcar_store *store, const boxcar_join_filter *filter,
                            boxcar_join_id join_id, struct join_rows **ret_list, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    PGresult *result = NULL;
-    boxcar_status status;
-
     if (!boxcar_uuid_is_none(join_id.uuid))
         return find_join(store, join_id, ret_list, err);
-    pg_params_text(&params, filter->grouping_key);
-    if (filter->by_status)
-        pg_params_int2(&params, filter->status);
-    else
-        pg_params_null(&params, PG_INT2);
-    pg_params_time(&params, filter->before);
-    if (boxcar_uuid_is_none(filter->after.uuid))
-        pg_params_null(&params, PG_UUID);
-    else
-        pg_params_uuid(&params, filter->after.uuid.bytes);
-    pg_params_int4(&params, filter->limit);
-    if (boxcar_uuid_is_none(filter->message_id.uuid))
-        pg_params_null(&params, PG_UUID);
-    else
-        pg_params_uuid(&params, filter->message_id.uuid.bytes);
-    status = pg_query(pg_store_of(store), PG_JOIN_PAGE, &params, &result, err);
-    return status == BOXCAR_OK ? PG_INTO_LIST(result, read_join, ret_list, err) : status;
+    return pg_ask_list(pg_store_of(store), PG_JOIN_PAGE, read_join, ret_list, err,
+                       P_TEXT(filter->grouping_key),
+                       filter->by_status ? P_INT2(filter->status) : P_NULL(PG_INT2), P_TIME(filter->before),
+                       P_ID_OR_NULL(filter->after), P_INT4(filter->limit), P_ID_OR_NULL(filter->message_id));
 }
 
 static void read_member(const PGresult *r, int row, void *item) {
     boxcar_join_member *member = item;
 
-    memset(member, 0, sizeof(*member));
     pg_get_uuid(r, row, 0, member->message_id.uuid.bytes);
     member->work_id.value = pg_get_int8(r, row, 1);
     member->status = (boxcar_member_status)pg_get_int4(r, row, 2);
@@ -276,13 +214,6 @@ static void read_member(const PGresult *r, int row, void *item) {
 
 boxcar_status pg_join_members(struct boxcar_store *store, boxcar_join_id join_id, boxcar_message_id after,
                               int limit, struct join_member_rows **ret_list, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    PGresult *result = NULL;
-    boxcar_status status;
-
-    pg_params_uuid(&params, join_id.uuid.bytes);
-    pg_params_uuid(&params, after.uuid.bytes);
-    pg_params_int4(&params, limit);
-    status = pg_query(pg_store_of(store), PG_JOIN_MEMBERS, &params, &result, err);
-    return status == BOXCAR_OK ? PG_INTO_LIST(result, read_member, ret_list, err) : status;
+    return pg_ask_list(pg_store_of(store), PG_JOIN_MEMBERS, read_member, ret_list, err, P_ID(join_id),
+                       P_ID(after), P_INT4(limit));
 }

@@ -16,7 +16,7 @@ void pg_log_ended(struct pg_store *pg, const PGresult *result, int column);
 void pg_read_join_counts(const PGresult *result, int row, int column, boxcar_join *join);
 
 /* Evaluates some of the waits that are due and not leased. */
-boxcar_status pg_evaluate_waits(struct boxcar_store *store, int64_t *ret_count, boxcar_error *err);
+boxcar_status pg_evaluate_waits(struct pg_store *pg, int64_t *ret_count, boxcar_error *err);
 
 /* ---- the seam ---- */
 boxcar_status pg_join_start(struct boxcar_store *store, const boxcar_new_join *join, boxcar_error *err);

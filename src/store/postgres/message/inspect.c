@@ -5,50 +5,42 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "store/postgres/admin/dead.h"
+#include "store/postgres/admin/admin.h"
 #include "store/postgres/connection/query.h"
-#include "store/postgres/statement/choice.h"
-#include "store/postgres/statement/params.h"
-#include "store/postgres/statement/rows.h"
-#include "store/postgres/statement/shape.h"
 
 boxcar_status pg_find(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
                       struct message_rows **ret_list, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    PGresult *result;
-    boxcar_status status;
+    struct message_rows *list;
 
-    pg_params_int2(&params, box);
-    pg_params_ref(&params, ref);
-    status = pg_query(pg_store_of(store), PG_FIND, &params, &result, err);
-    if (status != BOXCAR_OK)
-        return status;
-    if (PQntuples(result) == 0) {
-        PQclear(result);
+    TRY(pg_ask_list(pg_store_of(store), PG_FIND, pg_read_message, &list, err, P_INT2(box), P_REF(ref)));
+    if (list->count == 0) {
+        list_free(list);
         return error_set(err, BOXCAR_E_NOT_FOUND, "no such message in the %s", boxcar_box_name(box));
     }
-    return pg_items_into_list(result, ret_list, err);
+    *ret_list = list;
+    return BOXCAR_OK;
+}
+
+bool pg_glance(struct boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
+               boxcar_message *ret_message) {
+    struct message_rows *list;
+
+    if (pg_find(store, box, ref, &list, NULL) != BOXCAR_OK)
+        return false;
+    *ret_message = list->items[0];
+    list_free(list);
+    return true;
 }
 
 boxcar_status pg_work_ids(struct boxcar_store *store, boxcar_box box, const boxcar_message_id *ids,
                           size_t count, boxcar_work_id *ret_ids, boxcar_error *err) {
     struct pg_store *pg = pg_store_of(store);
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     AUTO_ARENA struct arena arena = ARENA_INIT;
     AUTO_RESULT PGresult *result = NULL;
     struct work_id_list found;
-    struct buf *array;
-    boxcar_status status;
 
-    pg_params_int2(&params, box);
-    array = pg_params_array_begin(&params, PG_UUID_ARRAY, count);
-    for (size_t i = 0; i < count; i++)
-        pg_array_uuid(array, ids[i].uuid.bytes);
-    status = pg_query(pg, PG_WORK_IDS, &params, &result, err);
-    if (status == BOXCAR_OK)
-        status = pg_get_work_ids(result, 0, 0, &arena, &found, err);
-    if (status != BOXCAR_OK)
-        return status;
+    TRY(pg_ask(pg, PG_WORK_IDS, &result, err, P_INT2(box), P_COLUMN(PG_UUID_ARRAY, ids, count, uuid)));
+    TRY(pg_get_work_ids(result, 0, 0, &arena, &found, err));
     if (found.count != count)
         return pg_malformed(pg, "it has not one work id for each message id", err);
     memcpy(ret_ids, found.items, count * sizeof(*ret_ids));
@@ -56,35 +48,24 @@ boxcar_status pg_work_ids(struct boxcar_store *store, boxcar_box box, const boxc
 }
 
 /* _page knows two more words than there are statuses. */
-static boxcar_str status_word(const boxcar_message_filter *options) {
-    if (!options->by_status)
+static boxcar_str status_word(const boxcar_message_filter *filter) {
+    if (!filter->by_status)
         return BOXCAR_NO_STR;
-    if (options->readiness == BOXCAR_CLAIMABLE)
+    if (filter->readiness == BOXCAR_CLAIMABLE)
         return BOXCAR_STR("claimable");
-    if (options->readiness == BOXCAR_WAITING)
+    if (filter->readiness == BOXCAR_WAITING)
         return BOXCAR_STR("waiting");
-    return boxcar_str_of(boxcar_message_status_name(options->status));
-}
-
-static boxcar_status page(struct boxcar_store *store, const boxcar_message_filter *options,
-                          struct message_rows **ret_list, boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    PGresult *result;
-    boxcar_status status;
-
-    pg_params_int2(&params, options->box);
-    pg_params_text(&params, status_word(options));
-    pg_params_topic(&params, options->topic);
-    pg_params_after(&params, options->after);
-    pg_params_int4(&params, options->limit);
-    status = pg_query(pg_store_of(store), PG_PAGE, &params, &result, err);
-    return status == BOXCAR_OK ? pg_items_into_list(result, ret_list, err) : status;
+    return boxcar_str_of(boxcar_message_status_name(filter->status));
 }
 
 boxcar_status pg_message_read(struct boxcar_store *store, const struct message_choice *choice,
                               struct message_rows **ret_list, boxcar_error *err) {
-    if (choice->filter)
-        return page(store, choice->filter, ret_list, err);
+    const boxcar_message_filter *filter = choice->filter;
+
+    if (filter)
+        return pg_ask_list(pg_store_of(store), PG_PAGE, pg_read_message, ret_list, err, P_INT2(filter->box),
+                           P_TEXT(status_word(filter)), P_TOPIC(filter->topic),
+                           P_INT8_OR_NULL(filter->after.value), P_INT4(filter->limit));
     if (choice->dead)
         return pg_dead_page(store, choice, ret_list, err);
     return pg_find(store, choice->box, choice->ref, ret_list, err);
@@ -103,11 +84,5 @@ static void read_attempt(const PGresult *r, int row, void *item) {
 
 boxcar_status pg_attempts(struct boxcar_store *store, boxcar_work_id work_id, struct attempt_rows **ret_list,
                           boxcar_error *err) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    PGresult *result;
-    boxcar_status status;
-
-    pg_params_int8(&params, work_id.value);
-    status = pg_query(pg_store_of(store), PG_ATTEMPTS, &params, &result, err);
-    return status == BOXCAR_OK ? PG_INTO_LIST(result, read_attempt, ret_list, err) : status;
+    return pg_ask_list(pg_store_of(store), PG_ATTEMPTS, read_attempt, ret_list, err, P_INT8(work_id.value));
 }

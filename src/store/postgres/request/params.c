@@ -1,375 +1,183 @@
-#include "params.h"
-
+/* How the statements of a request get their parameters, and which statements store its messages. */
 #include "base/utf8.h"
-#include "base/uuid.h"
-#include "store/postgres/statement/choice.h"
-#include "store/postgres/statement/params.h"
+#include "exchange.h"
+#include "store/postgres/admin/admin.h"
 
-/* Columns that no message of the request uses go as one null instead of an array of nulls. */
+/* ---- storing ---- */
+
+/* Which members any message of the request has. */
 struct used {
-    bool correlation, stream, headers, due, delay, ttl, attempts, join, hash, causation, event, metadata;
+    bool correlation_id, stream, headers, due_at, delay_ms, ttl_ms, max_attempts, join_id, content_hash,
+        causation_id, event_type, metadata;
 };
 
-static struct used find_used(const struct new_messages *new) {
+static struct used find_used(const struct new_messages *messages) {
     struct used used = {0};
 
-    for (size_t i = 0; i < new->count; i++) {
-        const boxcar_new_message *m = &new->items[i];
+    for (size_t i = 0; i < messages->count; i++) {
+        const boxcar_new_message *m = &messages->items[i];
 
-        used.correlation |= m->correlation_id.data != NULL;
+        used.correlation_id |= m->correlation_id.data != NULL;
         used.stream |= m->stream.data != NULL;
         used.headers |= m->headers.data != NULL;
-        used.due |= m->due_at != BOXCAR_TIME_NONE;
-        used.delay |= m->delay_ms != 0;
-        used.ttl |= m->ttl_ms != 0;
-        used.attempts |= m->max_attempts != 0;
-        used.causation |= m->causation_id.data != NULL;
-        used.event |= m->event_type.data != NULL;
+        used.due_at |= m->due_at != BOXCAR_TIME_NONE;
+        used.delay_ms |= m->delay_ms != 0;
+        used.ttl_ms |= m->ttl_ms != 0;
+        used.max_attempts |= m->max_attempts != 0;
+        used.causation_id |= m->causation_id.data != NULL;
+        used.event_type |= m->event_type.data != NULL;
         used.metadata |= m->metadata.data != NULL;
-        used.join |= !boxcar_uuid_is_none(m->join_id.uuid);
-        used.hash |= m->content_hash.data != NULL;
+        used.join_id |= !boxcar_uuid_is_none(m->join_id.uuid);
+        used.content_hash |= m->content_hash.data != NULL;
     }
     return used;
 }
 
-static void add_texts(struct pg_params *params, const struct new_messages *new, bool used, size_t field) {
-    struct buf *array;
+/* Nothing but a topic and a payload; the key and the content hash are asked for apart. */
+static bool is_plain(const struct new_messages *messages) {
+    struct used used = find_used(messages);
 
-    if (!used) {
-        pg_params_null(params, PG_TEXT_ARRAY);
-        return;
-    }
-    array = pg_params_array_begin(params, PG_TEXT_ARRAY, new->count);
-    for (size_t i = 0; i < new->count; i++)
-        pg_array_text(array, *(const boxcar_str *)((const char *)&new->items[i] + field));
+    return !used.correlation_id && !used.stream && !used.headers && !used.due_at && !used.delay_ms &&
+           !used.ttl_ms && !used.max_attempts && !used.join_id && !used.causation_id && !used.event_type &&
+           !used.metadata;
 }
 
-static void add_numbers(struct pg_params *params, const struct new_messages *new, bool used, size_t field) {
-    struct buf *array;
-
-    if (!used) {
-        pg_params_null(params, PG_INT8_ARRAY);
-        return;
-    }
-    array = pg_params_array_begin(params, PG_INT8_ARRAY, new->count);
-    for (size_t i = 0; i < new->count; i++)
-        pg_array_int8(array, *(const int64_t *)(const void *)((const char *)&new->items[i] + field));
-}
-
-static void add_ids(struct pg_params *params, const struct new_messages *new) {
-    struct buf *array = pg_params_array_begin(params, PG_UUID_ARRAY, new->count);
-
-    for (size_t i = 0; i < new->count; i++)
-        pg_array_uuid(array, new->items[i].message_id.uuid.bytes);
-}
-
-static void add_dues(struct pg_params *params, const struct new_messages *new, bool used) {
-    struct buf *array;
-
-    if (!used) {
-        pg_params_null(params, PG_TIMESTAMPTZ_ARRAY);
-        return;
-    }
-    array = pg_params_array_begin(params, PG_TIMESTAMPTZ_ARRAY, new->count);
-    for (size_t i = 0; i < new->count; i++)
-        pg_array_time(array, new->items[i].due_at);
-}
-
-static void add_attempts(struct pg_params *params, const struct new_messages *new, bool used) {
-    struct buf *array;
-
-    if (!used) {
-        pg_params_null(params, PG_INT4_ARRAY);
-        return;
-    }
-    array = pg_params_array_begin(params, PG_INT4_ARRAY, new->count);
-    for (size_t i = 0; i < new->count; i++)
-        pg_array_int4(array, new->items[i].max_attempts);
-}
-
-static void add_joins(struct pg_params *params, const struct new_messages *new, bool used) {
-    struct buf *array;
-
-    if (!used) {
-        pg_params_null(params, PG_UUID_ARRAY);
-        return;
-    }
-    array = pg_params_array_begin(params, PG_UUID_ARRAY, new->count);
-    for (size_t i = 0; i < new->count; i++)
-        pg_array_uuid(array, new->items[i].join_id.uuid.bytes);
-}
-
-/* What messages of both boxes have. */
-static void add_messages(struct pg_params *params, const struct new_messages *new, struct used used) {
-    add_ids(params, new);
-    add_texts(params, new, true, offsetof(boxcar_new_message, topic));
-    add_texts(params, new, true, offsetof(boxcar_new_message, payload));
-    add_texts(params, new, used.correlation, offsetof(boxcar_new_message, correlation_id));
-    add_texts(params, new, used.stream, offsetof(boxcar_new_message, stream));
-    add_texts(params, new, used.headers, offsetof(boxcar_new_message, headers));
-    add_dues(params, new, used.due);
-    add_numbers(params, new, used.delay, offsetof(boxcar_new_message, delay_ms));
-    add_numbers(params, new, used.ttl, offsetof(boxcar_new_message, ttl_ms));
-    add_attempts(params, new, used.attempts);
-}
-
-/* The last parameters. */
-static void add_extras(struct pg_params *params, const struct new_messages *new, struct used used) {
-    add_texts(params, new, used.causation, offsetof(boxcar_new_message, causation_id));
-    add_texts(params, new, used.event, offsetof(boxcar_new_message, event_type));
-    add_texts(params, new, used.metadata, offsetof(boxcar_new_message, metadata));
-}
-
-size_t pg_count_keys(const struct new_messages *new, bool unique) {
+size_t pg_count_keys(const struct new_messages *messages, bool unique) {
     size_t count = 0;
 
-    for (size_t i = 0; new->keys &&i < new->count; i++)
-        count += new->keys[i].unique == unique && !boxcar_uuid_is_none(new->keys[i].id.uuid);
+    for (size_t i = 0; messages->keys && i < messages->count; i++)
+        count += messages->keys[i].unique == unique && !boxcar_uuid_is_none(messages->keys[i].id.uuid);
     return count;
 }
 
-/* The keys of one kind; null where there is none. */
-static void add_keys(struct pg_params *params, const struct new_messages *new, bool unique) {
-    static const boxcar_message_id none;
-    struct buf *array;
+struct new_messages pg_exchange_messages(const struct exchange *x, boxcar_box box) {
+    struct new_messages messages = request_messages(x->request, box);
 
-    if (pg_count_keys(new, unique) == 0) {
-        pg_params_null(params, PG_UUID_ARRAY);
+    messages.fresh_ids = messages.fresh_ids && !x->unknown;
+    return messages;
+}
+
+enum pg_statement pg_enqueue_statement(const struct new_messages *messages, boxcar_box box) {
+    if (box == BOXCAR_INBOX && messages->count == 1)
+        return is_plain(messages) ? PG_INBOX_ENQUEUE_PLAIN : PG_INBOX_ENQUEUE_ONE;
+    if (messages->count != 1)
+        return box == BOXCAR_INBOX ? PG_INBOX_ENQUEUE : PG_ENQUEUE;
+    if (!is_plain(messages) || pg_count_keys(messages, true) > 0)
+        return PG_ENQUEUE_ONE;
+    return messages->fresh_ids && !messages->keys ? PG_ENQUEUE_PLAIN : PG_ENQUEUE_KNOWN;
+}
+
+/* Of `messages`. A column that no message uses goes as one null instead of an array of nulls. */
+#define COLUMN(array_type, member) P_COLUMN(array_type, messages->items, messages->count, member)
+#define OPTIONAL(array_type, member) (used->member ? COLUMN(array_type, member) : P_NULL(array_type))
+
+/* What messages of both boxes have, in two parts. */
+static void add_messages(struct pg_params *params, const struct new_messages *messages,
+                         const struct used *used) {
+    pg_params_add(params, COLUMN(PG_UUID_ARRAY, message_id), COLUMN(PG_TEXT_ARRAY, topic),
+                  COLUMN(PG_TEXT_ARRAY, payload), OPTIONAL(PG_TEXT_ARRAY, correlation_id),
+                  OPTIONAL(PG_TEXT_ARRAY, stream), OPTIONAL(PG_TEXT_ARRAY, headers),
+                  OPTIONAL(PG_TIMESTAMPTZ_ARRAY, due_at), OPTIONAL(PG_INT8_ARRAY, delay_ms),
+                  OPTIONAL(PG_INT8_ARRAY, ttl_ms), OPTIONAL(PG_INT4_ARRAY, max_attempts));
+}
+
+static void add_extras(struct pg_params *params, const struct new_messages *messages,
+                       const struct used *used) {
+    pg_params_add(params, OPTIONAL(PG_TEXT_ARRAY, causation_id), OPTIONAL(PG_TEXT_ARRAY, event_type),
+                  OPTIONAL(PG_TEXT_ARRAY, metadata));
+}
+
+/* The keys of one kind; null where there is none. */
+static void add_keys(struct pg_params *params, const struct new_messages *messages, bool unique) {
+    static const boxcar_message_id none;
+
+    if (pg_count_keys(messages, unique) == 0) {
+        pg_params_add(params, P_NULL(PG_UUID_ARRAY));
         return;
     }
-    array = pg_params_array_begin(params, PG_UUID_ARRAY, new->count);
-    for (size_t i = 0; i < new->count; i++)
-        pg_array_uuid(array, new->keys[i].unique == unique ? new->keys[i].id.uuid.bytes : none.uuid.bytes);
+    struct buf *array = pg_params_array_begin(params, PG_UUID_ARRAY, messages->count);
+    for (size_t i = 0; i < messages->count; i++)
+        pg_array_uuid(array,
+                      messages->keys[i].unique == unique ? messages->keys[i].id.uuid.bytes : none.uuid.bytes);
 }
 
-void pg_params_for_hold_keys(struct pg_params *params, const struct request *request) {
-    const struct new_messages messages = request_messages(request, BOXCAR_OUTBOX), *new = &messages;
-    struct buf *array = pg_params_array_begin(params, PG_UUID_ARRAY, pg_count_keys(new, true));
+static void add_unique_keys(struct pg_params *params, const struct new_messages *messages) {
+    struct buf *array = pg_params_array_begin(params, PG_UUID_ARRAY, pg_count_keys(messages, true));
 
-    for (size_t i = 0; i < new->count; i++)
-        if (new->keys[i].unique)
-            pg_array_uuid(array, new->keys[i].id.uuid.bytes);
+    for (size_t i = 0; i < messages->count; i++)
+        if (messages->keys[i].unique)
+            pg_array_uuid(array, messages->keys[i].id.uuid.bytes);
 }
 
-static void add_many(struct pg_params *params, const struct new_messages *new, bool fresh_ids) {
-    struct used used = find_used(new);
+static void add_many(struct pg_params *params, const struct new_messages *messages) {
+    struct used found = find_used(messages), *used = &found;
 
-    pg_params_int2(params, BOXCAR_OUTBOX);
-    add_messages(params, new, used);
-    pg_params_bool(params, fresh_ids);
-    add_joins(params, new, used.join);
-    add_keys(params, new, false);
-    add_keys(params, new, true);
-    add_extras(params, new, used);
+    pg_params_add(params, P_INT2(BOXCAR_OUTBOX));
+    add_messages(params, messages, used);
+    pg_params_add(params, P_BOOL(messages->fresh_ids), OPTIONAL(PG_UUID_ARRAY, join_id));
+    add_keys(params, messages, false);
+    add_keys(params, messages, true);
+    add_extras(params, messages, used);
 }
 
-/* Nothing but a topic and a payload; the key and the content hash are asked for apart. */
-static bool is_plain(const struct new_messages *new) {
-    struct used used = find_used(new);
+static void add_many_to_inbox(struct pg_params *params, const struct new_messages *messages) {
+    struct used found = find_used(messages), *used = &found;
 
-    return !used.correlation && !used.stream && !used.headers && !used.due && !used.delay && !used.ttl &&
-           !used.attempts && !used.join && !used.causation && !used.event && !used.metadata;
+    add_messages(params, messages, used);
+    pg_params_add(params, COLUMN(PG_TEXT_ARRAY, source), COLUMN(PG_TEXT_ARRAY, external_id),
+                  OPTIONAL(PG_TEXT_ARRAY, content_hash));
+    add_extras(params, messages, used);
 }
 
-enum pg_statement pg_enqueue_statement(const struct new_messages *new, bool fresh_ids) {
-    if (new->count != 1)
-        return PG_ENQUEUE;
-    if (!is_plain(new) || pg_count_keys(new, true) > 0)
-        return PG_ENQUEUE_ONE;
-    return fresh_ids && !new->keys ? PG_ENQUEUE_PLAIN : PG_ENQUEUE_KNOWN;
+/* One message, as the statements without arrays want it. */
+static void add_plain(struct pg_params *params, const boxcar_new_message *m) {
+    pg_params_add(params, P_ID(m->message_id), P_TEXT(m->topic), P_TEXT(m->payload));
 }
 
-static void add_id(struct pg_params *params, const uint8_t id[16]) {
-    if (uuid_is_nil(id))
-        pg_params_null(params, PG_UUID);
-    else
-        pg_params_uuid(params, id);
-}
-
-static void add_duration(struct pg_params *params, int64_t ms) {
-    if (ms == 0)
-        pg_params_null(params, PG_INTERVAL);
-    else
-        pg_params_interval_ms(params, ms);
-}
-
-static void add_plain(struct pg_params *params, const boxcar_new_message *message) {
-    pg_params_uuid(params, message->message_id.uuid.bytes);
-    pg_params_text(params, message->topic);
-    pg_params_text(params, message->payload);
-}
-
-/* What one message of either box has. */
 static void add_message(struct pg_params *params, const boxcar_new_message *m) {
     add_plain(params, m);
-    pg_params_text(params, m->correlation_id);
-    pg_params_text(params, m->stream);
-    pg_params_text(params, m->headers);
-    pg_params_time(params, m->due_at);
-    add_duration(params, m->delay_ms);
-    add_duration(params, m->ttl_ms);
-    if (m->max_attempts != 0)
-        pg_params_int4(params, m->max_attempts);
-    else
-        pg_params_null(params, PG_INT4);
+    pg_params_add(params, P_TEXT(m->correlation_id), P_TEXT(m->stream), P_TEXT(m->headers), P_TIME(m->due_at),
+                  P_MS_OR_NULL(m->delay_ms), P_MS_OR_NULL(m->ttl_ms),
+                  m->max_attempts ? P_INT4(m->max_attempts) : P_NULL(PG_INT4));
 }
 
 static void add_message_extras(struct pg_params *params, const boxcar_new_message *m) {
-    pg_params_text(params, m->causation_id);
-    pg_params_text(params, m->event_type);
-    pg_params_text(params, m->metadata);
+    pg_params_add(params, P_TEXT(m->causation_id), P_TEXT(m->event_type), P_TEXT(m->metadata));
 }
 
-static void add_one(struct pg_params *params, const struct new_messages *new, bool fresh_ids) {
+static void add_one(struct pg_params *params, const struct new_messages *messages) {
     static const struct message_key none;
-    const boxcar_new_message *m = &new->items[0];
-    const struct message_key *key = new->keys ? &new->keys[0] : &none;
+    const struct message_key *key = messages->keys ? &messages->keys[0] : &none;
+    const boxcar_message_id *known = key->unique ? &none.id : &key->id;
+    const boxcar_message_id *unique = key->unique ? &key->id : &none.id;
 
-    add_message(params, m);
-    pg_params_bool(params, fresh_ids);
-    add_id(params, m->join_id.uuid.bytes);
-    add_id(params, key->unique ? none.id.uuid.bytes : key->id.uuid.bytes);
-    add_id(params, key->unique ? key->id.uuid.bytes : none.id.uuid.bytes);
-    add_message_extras(params, m);
+    add_message(params, &messages->items[0]);
+    pg_params_add(params, P_BOOL(messages->fresh_ids), P_ID_OR_NULL(messages->items[0].join_id),
+                  P_ID_OR_NULL(*known), P_ID_OR_NULL(*unique));
+    add_message_extras(params, &messages->items[0]);
 }
 
-static void add_known(struct pg_params *params, const struct new_messages *new) {
-    static const boxcar_message_id none;
-
-    add_plain(params, &new->items[0]);
-    add_id(params, new->keys ? new->keys[0].id.uuid.bytes : none.uuid.bytes);
+static void add_origin(struct pg_params *params, const boxcar_new_message *m, bool alone) {
+    pg_params_add(params, P_TEXT(m->source), P_TEXT(m->external_id), P_TEXT(m->content_hash), P_BOOL(alone));
 }
 
-void pg_params_for_enqueue(struct pg_params *params, const struct new_messages *new, bool fresh_ids) {
-    switch (pg_enqueue_statement(new, fresh_ids)) {
-    case PG_ENQUEUE_PLAIN:
-        add_plain(params, &new->items[0]);
-        break;
-    case PG_ENQUEUE_KNOWN:
-        add_known(params, new);
-        break;
-    case PG_ENQUEUE_ONE:
-        add_one(params, new, fresh_ids);
-        break;
-    default:
-        add_many(params, new, fresh_ids);
-    }
-}
-
-enum pg_statement pg_inbox_enqueue_statement(const struct new_messages *new) {
-    if (new->count != 1)
-        return PG_INBOX_ENQUEUE;
-    return is_plain(new) ? PG_INBOX_ENQUEUE_PLAIN : PG_INBOX_ENQUEUE_ONE;
-}
-
-static void add_origin(struct pg_params *params, const boxcar_new_message *message, bool alone) {
-    pg_params_text(params, message->source);
-    pg_params_text(params, message->external_id);
-    pg_params_text(params, message->content_hash);
-    pg_params_bool(params, alone);
-}
-
-void pg_params_for_inbox_enqueue(struct pg_params *params, const struct new_messages *new, bool alone) {
-    struct used used = find_used(new);
-
-    switch (pg_inbox_enqueue_statement(new)) {
-    case PG_INBOX_ENQUEUE_PLAIN:
-        add_plain(params, &new->items[0]);
-        add_origin(params, &new->items[0], alone);
-        break;
-    case PG_INBOX_ENQUEUE_ONE:
-        add_message(params, &new->items[0]);
-        add_origin(params, &new->items[0], alone);
-        add_message_extras(params, &new->items[0]);
-        break;
-    default:
-        add_messages(params, new, used);
-        add_texts(params, new, true, offsetof(boxcar_new_message, source));
-        add_texts(params, new, true, offsetof(boxcar_new_message, external_id));
-        add_texts(params, new, used.hash, offsetof(boxcar_new_message, content_hash));
-        add_extras(params, new, used);
-    }
-}
-
-static void add_work_ids(struct pg_params *params, boxcar_settlement_list list) {
-    struct buf *array = pg_params_array_begin(params, PG_INT8_ARRAY, list.count);
-
-    for (size_t i = 0; i < list.count; i++)
-        pg_array_int8(array, list.items[i].work_id.value);
-}
-
-/* One epoch for all is the common case and the fastest: it is sent as an array of one. */
-static void add_epochs(struct pg_params *params, boxcar_settlement_list list) {
-    bool one = true;
-    struct buf *array;
-
-    for (size_t i = 1; i < list.count && one; i++)
-        one = list.items[i].epoch.value == list.items[0].epoch.value;
-    if (one && list.items[0].epoch.value == 0) {
-        pg_params_null(params, PG_INT8_ARRAY);
-        return;
-    }
-    array = pg_params_array_begin(params, PG_INT8_ARRAY, one ? 1 : list.count);
-    for (size_t i = 0; i < (one ? 1 : list.count); i++)
-        pg_array_int8(array, list.items[i].epoch.value);
-}
-
-static void add_delays(struct pg_params *params, boxcar_settlement_list list) {
-    struct buf *array = pg_params_array_begin(params, PG_INT8_ARRAY, list.count);
-
-    for (size_t i = 0; i < list.count; i++)
-        pg_array_int8(array, list.items[i].delay_ms);
-}
-
-static void add_errors(struct pg_params *params, boxcar_settlement_list list) {
-    struct buf *array = pg_params_array_begin(params, PG_TEXT_ARRAY, list.count);
-
-    for (size_t i = 0; i < list.count; i++)
-        pg_array_text(array, utf8_cut(list.items[i].error, BOXCAR_ERROR_TEXT_MAX));
-}
-
-static void add_wait_texts(struct pg_params *params, const struct wait *waits, size_t count, size_t field) {
-    struct buf *array = pg_params_array_begin(params, PG_TEXT_ARRAY, count);
-
-    for (size_t i = 0; i < count; i++)
-        pg_array_text(array, *(const boxcar_str *)((const char *)&waits[i] + field));
-}
-
-static void add_wait_joins(struct pg_params *params, const struct wait *waits, size_t count) {
-    struct buf *array = pg_params_array_begin(params, PG_UUID_ARRAY, count);
-
-    for (size_t i = 0; i < count; i++)
-        pg_array_uuid(array, waits[i].join_id.uuid.bytes);
-}
-
-static void add_waits(struct pg_params *params, const struct wait *waits, size_t count) {
-    struct buf *array;
-
-    add_wait_joins(params, waits, count);
-    array = pg_params_array_begin(params, PG_BOOL_ARRAY, count);
-    for (size_t i = 0; i < count; i++)
-        pg_array_bool(array, waits[i].allow_failures);
-    add_wait_texts(params, waits, count, offsetof(struct wait, on_complete_topic));
-    add_wait_texts(params, waits, count, offsetof(struct wait, on_complete_payload));
-    add_wait_texts(params, waits, count, offsetof(struct wait, on_fail_topic));
-    add_wait_texts(params, waits, count, offsetof(struct wait, on_fail_payload));
-    add_wait_texts(params, waits, count, offsetof(struct wait, correlation_id));
-    array = pg_params_array_begin(params, PG_UUID_ARRAY, count);
-    for (size_t i = 0; i < count; i++)
-        pg_array_uuid(array, waits[i].continuation_id.uuid.bytes);
-}
+/* ---- settling ---- */
 
 /* The ways to settle that count in joins. */
 static const boxcar_settle_kind COUNTING[] = {BOXCAR_ACK, BOXCAR_ABANDON, BOXCAR_FAIL, BOXCAR_RESOLVE};
 #define COUNTING_KINDS (sizeof(COUNTING) / sizeof(COUNTING[0]))
 
-static void add_counting_ids(struct pg_params *params, const boxcar_request_part *part) {
+size_t pg_count_counting(const boxcar_request_part *part) {
     size_t count = 0;
-    struct buf *array;
 
     for (size_t k = 0; k < COUNTING_KINDS; k++)
         count += part->settle[COUNTING[k]].count;
-    array = pg_params_array_begin(params, PG_INT8_ARRAY, count);
+    return count;
+}
+
+static void add_counting_ids(struct pg_params *params, const boxcar_request_part *part) {
+    struct buf *array = pg_params_array_begin(params, PG_INT8_ARRAY, pg_count_counting(part));
+
     for (size_t k = 0; k < COUNTING_KINDS; k++) {
         const boxcar_settlement_list *list = &part->settle[COUNTING[k]];
 
@@ -378,28 +186,23 @@ static void add_counting_ids(struct pg_params *params, const boxcar_request_part
     }
 }
 
-void pg_params_for_lock_ahead(struct pg_params *params, const struct request *request) {
-    struct buf *array;
+#define WORK_IDS(list) P_COLUMN(PG_INT8_ARRAY, (list).items, (list).count, work_id)
+
+/* All that the settlements of both boxes lock. */
+static void add_lock_ahead(struct pg_params *params, const struct request *request) {
     size_t waits = 0;
 
-    pg_params_uuid(params, request->base.owner.uuid.bytes);
+    pg_params_add(params, P_ID(request->base.owner));
     for (int box = 0; box < BOXES; box++) {
         add_counting_ids(params, &request->parts[box]);
         waits += request->parts[box].settle[BOXCAR_RESOLVE].count;
     }
     for (int box = 0; box < BOXES; box++)
-        add_work_ids(params, request->parts[box].settle[BOXCAR_DEFER]);
-    array = pg_params_array_begin(params, PG_UUID_ARRAY, waits);
+        pg_params_add(params, WORK_IDS(request->parts[box].settle[BOXCAR_DEFER]));
+    struct buf *array = pg_params_array_begin(params, PG_UUID_ARRAY, waits);
     for (int box = 0; box < BOXES; box++)
         for (size_t i = 0; i < request->parts[box].settle[BOXCAR_RESOLVE].count; i++)
             pg_array_uuid(array, request->own[box].waits[i].join_id.uuid.bytes);
-}
-
-static void add_stages(struct pg_params *params, boxcar_settlement_list list) {
-    struct buf *array = pg_params_array_begin(params, PG_INT4_ARRAY, list.count);
-
-    for (size_t i = 0; i < list.count; i++)
-        pg_array_int4(array, list.items[i].stages);
 }
 
 bool pg_is_run(boxcar_settlement_list list) {
@@ -416,112 +219,176 @@ bool pg_is_run(boxcar_settlement_list list) {
 }
 
 static void add_run(struct pg_params *params, boxcar_settlement_list list) {
-    pg_params_int8(params, list.items[0].work_id.value);
-    pg_params_int8(params, list.items[list.count - 1].work_id.value);
-    pg_params_int8(params, list.items[0].epoch.value);
+    pg_params_add(params, P_INT8(list.items[0].work_id.value),
+                  P_INT8(list.items[list.count - 1].work_id.value), P_INT8(list.items[0].epoch.value));
 }
 
-void pg_params_for_settle(struct pg_params *params, const struct request *request, boxcar_box box,
-                          boxcar_settle_kind kind) {
-    const boxcar_request_part *part = &request->parts[box];
-    boxcar_settlement_list list = part->settle[kind];
+/* One epoch for all is the common case and the fastest: it is sent as an array of one. */
+static void add_epochs(struct pg_params *params, boxcar_settlement_list list) {
+    bool one = true;
 
-    pg_params_int2(params, box);
-    pg_params_uuid(params, request->base.owner.uuid.bytes);
-    if (kind == BOXCAR_ACK && pg_is_run(list)) {
+    for (size_t i = 1; i < list.count && one; i++)
+        one = list.items[i].epoch.value == list.items[0].epoch.value;
+    if (one && list.items[0].epoch.value == 0)
+        pg_params_add(params, P_NULL(PG_INT8_ARRAY));
+    else
+        pg_params_add(params, P_COLUMN(PG_INT8_ARRAY, list.items, one ? 1 : list.count, epoch));
+}
+
+static void add_errors(struct pg_params *params, boxcar_settlement_list list) {
+    struct buf *array = pg_params_array_begin(params, PG_TEXT_ARRAY, list.count);
+
+    for (size_t i = 0; i < list.count; i++)
+        pg_array_text(array, utf8_cut(list.items[i].error, BOXCAR_ERROR_TEXT_MAX));
+}
+
+#define WAITS(array_type, member) P_COLUMN(array_type, waits, count, member)
+
+static void add_waits(struct pg_params *params, const struct wait *waits, size_t count) {
+    pg_params_add(params, WAITS(PG_UUID_ARRAY, join_id), WAITS(PG_BOOL_ARRAY, allow_failures),
+                  WAITS(PG_TEXT_ARRAY, on_complete_topic), WAITS(PG_TEXT_ARRAY, on_complete_payload),
+                  WAITS(PG_TEXT_ARRAY, on_fail_topic), WAITS(PG_TEXT_ARRAY, on_fail_payload),
+                  WAITS(PG_TEXT_ARRAY, correlation_id), WAITS(PG_UUID_ARRAY, continuation_id));
+}
+
+/* By PG_ACK_RUN, or by the statement for this way to settle. */
+static void add_settle(struct pg_params *params, const struct request *request, const struct step *step) {
+    const struct request_own *own = &request->own[step->box];
+    const boxcar_settlement_list list = request->parts[step->box].settle[step->kind];
+
+    pg_params_add(params, P_INT2(step->box), P_ID(request->base.owner));
+    if (step->statement == PG_ACK_RUN) {
         add_run(params, list);
         return;
     }
-    add_work_ids(params, list);
+    pg_params_add(params, WORK_IDS(list));
     add_epochs(params, list);
-    if (kind == BOXCAR_RECORD)
-        add_stages(params, list);
-    if (kind == BOXCAR_ABANDON || kind == BOXCAR_DEFER)
-        add_delays(params, list);
-    if (kind == BOXCAR_ABANDON || kind == BOXCAR_FAIL)
+    if (step->kind == BOXCAR_RECORD)
+        pg_params_add(params, P_COLUMN(PG_INT4_ARRAY, list.items, list.count, stages));
+    if (step->kind == BOXCAR_ABANDON || step->kind == BOXCAR_DEFER)
+        pg_params_add(params, P_COLUMN(PG_INT8_ARRAY, list.items, list.count, delay_ms));
+    if (step->kind == BOXCAR_ABANDON || step->kind == BOXCAR_FAIL)
         add_errors(params, list);
-    if (kind == BOXCAR_FAIL)
-        pg_params_int2(params, request->own[box].fail_reason ? request->own[box].fail_reason
-                                                             : BOXCAR_REASON_REJECTED);
-    if (kind == BOXCAR_RESOLVE)
-        add_waits(params, request->own[box].waits, list.count);
-    if (kind == BOXCAR_RENEW)
-        pg_params_interval_ms(params, request_part_renew_ms(part));
+    if (step->kind == BOXCAR_FAIL)
+        pg_params_add(params, P_INT2(own->fail_reason ? own->fail_reason : BOXCAR_REASON_REJECTED));
+    if (step->kind == BOXCAR_RESOLVE)
+        add_waits(params, own->waits, list.count);
+    if (step->kind == BOXCAR_RENEW)
+        pg_params_add(params, P_MS(request_part_renew_ms(&request->parts[step->box])));
 }
 
-static void add_number(struct pg_params *params, int64_t number) {
-    if (number != 0)
-        pg_params_int8(params, number);
-    else
-        pg_params_null(params, PG_INT8);
-}
+/* ---- claiming ---- */
 
 /* What every claim begins with. */
 static void add_claim(struct pg_params *params, const struct request *request, boxcar_box box, int size) {
     const boxcar_request_part *part = &request->parts[box];
 
-    pg_params_int2(params, box);
-    pg_params_uuid(params, request->base.owner.uuid.bytes);
-    pg_params_interval_ms(params, part->lease_ms);
-    pg_params_int4(params, size);
+    pg_params_add(params, P_INT2(box), P_ID(request->base.owner), P_MS(part->lease_ms), P_INT4(size));
     pg_params_topics(params, part->topics, part->topic_count);
 }
 
-void pg_params_for_claim(struct pg_params *params, const struct request *request, boxcar_box box, int size,
-                         bool durable, bool suspects, int64_t number) {
-    add_claim(params, request, box, size);
-    pg_params_bool(params, durable);
-    pg_params_bool(params, suspects);
-    add_number(params, number);
+/* A suspect comes alone: not where the request's own messages may come too, or have come. */
+static bool takes_suspects(const struct exchange *x, boxcar_box box) {
+    bool shared =
+        request_claims_stored(x->request, box) && (x->settle || x->result->parts[box].claimed_count > 0);
+
+    return !x->request->own[box].no_suspects && !shared;
 }
 
-void pg_params_for_claim_stored(struct pg_params *params, const struct request *request, boxcar_box box,
-                                int size, int64_t number) {
-    const struct new_messages messages = request_messages(request, box);
-
-    add_claim(params, request, box, size);
-    add_ids(params, &messages);
-    add_number(params, number);
-    pg_params_int8(params, request_part_claim_bytes(&request->parts[box]));
+void pg_params_for_claim(struct pg_params *params, const struct exchange *x, boxcar_box box) {
+    add_claim(params, x->request, box, x->room[box].messages);
+    pg_params_add(params, P_BOOL(pg_is_joined(x->pg)), P_BOOL(takes_suspects(x, box)),
+                  P_INT8_OR_NULL(x->numbers[box]),
+                  P_BOOL(x->together), /* what may wait comes before the first turn */
+                  P_INT8(x->room[box].bytes));
 }
 
-void pg_params_for_returned(struct pg_params *params, const struct request *request, boxcar_box box) {
+/* What a claim takes first: messages that the request stores. All of the answer's places are its own: an
+ * earlier round of the claim that has found something kept them free. */
+static void add_claim_stored(struct pg_params *params, const struct exchange *x, boxcar_box box) {
+    const boxcar_request_part *part = &x->request->parts[box];
+    const boxcar_new_message_list stored = x->request->base.messages[box];
+
+    add_claim(params, x->request, box, part->claim_size - (int)x->result->parts[box].claimed_count);
+    pg_params_add(params, P_COLUMN(PG_UUID_ARRAY, stored.items, stored.count, message_id),
+                  P_INT8_OR_NULL(x->stored_numbers[box]), P_INT8(request_part_claim_bytes(part)));
+}
+
+/* Messages that come back: what was renewed, if that is asked for, else all. */
+static void add_returned(struct pg_params *params, const struct request *request, boxcar_box box) {
     const boxcar_request_part *part = &request->parts[box];
 
-    pg_params_int2(params, box);
-    pg_params_uuid(params, request->base.owner.uuid.bytes);
-    if (part->returns == BOXCAR_RETURN_RENEWED)
-        add_work_ids(params, part->settle[BOXCAR_RENEW]);
-    else
-        pg_params_null(params, PG_INT8_ARRAY);
+    pg_params_add(params, P_INT2(box), P_ID(request->base.owner),
+                  part->returns == BOXCAR_RETURN_RENEWED ? WORK_IDS(part->settle[BOXCAR_RENEW])
+                                                         : P_NULL(PG_INT8_ARRAY));
 }
 
-void pg_params_for_was_settled(struct pg_params *params, const struct request *request, boxcar_box box,
-                               boxcar_settle_kind kind, const char *outcome) {
-    boxcar_settlement_list list = request->parts[box].settle[kind];
-    struct buf *epochs;
+/* ---- all together ---- */
 
-    pg_params_int2(params, box);
-    pg_params_text(params, boxcar_str_of(outcome));
-    pg_params_uuid(params, request->base.owner.uuid.bytes);
-    add_work_ids(params, list);
-    epochs = pg_params_array_begin(params, PG_INT8_ARRAY, list.count);
-    for (size_t i = 0; i < list.count; i++)
-        pg_array_int8(epochs, list.items[i].epoch.value);
-}
+void pg_params_for_step(struct pg_params *params, const struct exchange *x, const struct step *step) {
+    const struct request *request = x->request;
+    const struct new_messages messages = pg_exchange_messages(x, step->box);
+    const boxcar_new_message *first = messages.items;
+    bool alone = x->step_count == 1 && !pg_is_joined(x->pg); /* nothing else is in this transaction */
 
-void pg_params_for_give_back(struct pg_params *params, boxcar_owner owner, boxcar_box box,
-                             const boxcar_message *claimed, size_t count) {
-    struct buf *array;
-
-    pg_params_int2(params, box);
-    pg_params_uuid(params, owner.uuid.bytes);
-    array = pg_params_array_begin(params, PG_INT8_ARRAY, count);
-    for (size_t i = 0; i < count; i++)
-        pg_array_int8(array, claimed[i].work_id.value);
-    array = pg_params_array_begin(params, PG_INT8_ARRAY, count);
-    for (size_t i = 0; i < count; i++)
-        pg_array_int8(array, claimed[i].epoch.value);
-    array = pg_params_array_begin(params, PG_INT8_ARRAY, 1);
-    pg_array_int8(array, 0);
+    switch (step->statement) {
+    case PG_JOINS_ENDED:
+        break;
+    case PG_WANT_PARTITIONS:
+        pg_params_add(params, P_INT4(request->base.partition_count));
+        break;
+    case PG_ENQUEUE:
+        add_many(params, &messages);
+        break;
+    case PG_ENQUEUE_ONE:
+        add_one(params, &messages);
+        break;
+    case PG_ENQUEUE_PLAIN:
+        add_plain(params, first);
+        break;
+    case PG_ENQUEUE_KNOWN:
+        add_plain(params, first);
+        pg_params_add(params, messages.keys ? P_ID_OR_NULL(messages.keys[0].id) : P_NULL(PG_UUID));
+        break;
+    case PG_INBOX_ENQUEUE:
+        add_many_to_inbox(params, &messages);
+        break;
+    case PG_INBOX_ENQUEUE_ONE:
+        add_message(params, first);
+        add_origin(params, first, alone);
+        add_message_extras(params, first);
+        break;
+    case PG_INBOX_ENQUEUE_PLAIN:
+        add_plain(params, first);
+        add_origin(params, first, alone);
+        break;
+    case PG_HOLD_KEYS:
+        add_unique_keys(params, &messages);
+        break;
+    case PG_LOCK_AHEAD:
+        add_lock_ahead(params, request);
+        break;
+    case PG_REAP:
+        pg_params_add(params, P_INT2(step->box));
+        break;
+    case PG_REGISTER:
+    case PG_HEARTBEAT:
+    case PG_BEAT_ALONE:
+        pg_params_for_instance(params, step->instance);
+        break;
+    case PG_REMOVE_STALE:
+        pg_params_add(params, P_MS_OR_NULL(request->base.stale_threshold_ms));
+        break;
+    case PG_RETURNED:
+        add_returned(params, request, step->box);
+        break;
+    case PG_CLAIM_STORED:
+        add_claim_stored(params, x, step->box);
+        break;
+    case PG_FAREWELL:
+        pg_params_add(params, P_ID(request->base.owner));
+        break;
+    default:
+        add_settle(params, request, step);
+    }
 }

@@ -18,16 +18,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "exchange.h"
-#include "params.h"
-#include "store/postgres/claim/blocker.h"
-#include "store/postgres/claim/lost.h"
-#include "store/postgres/connection/connection.h"
+#include "store/postgres/claim/claim.h"
 #include "store/postgres/connection/error.h"
-#include "store/postgres/connection/query.h"
 #include "store/postgres/connection/wait.h"
-#include "store/postgres/statement/params.h"
-#include "store/postgres/statement/rows.h"
-#include "store/postgres/statement/shape.h"
 
 #define TRIES_MAX 50
 #define LOSSES_MAX 5     /* answers to claims: perhaps there is no memory for them */
@@ -47,21 +40,16 @@ static void end_failed_transaction(struct pg_store *pg, boxcar_error *err) {
  * own connection is given up, so that no part takes effect. On a connection with the caller's transaction,
  * the answers are read and dropped. */
 static void leave_pipeline(struct pg_store *pg) {
-    PGresult *result;
-
     if (!pg_is_joined(pg)) {
         pg_disconnect(pg);
         return;
     }
-    if (PQpipelineSync(pg->conn))
-        while (pg_is_connected(pg)) {
-            result = pg_next_result(pg);
-            bool end = PQresultStatus(result) == PGRES_PIPELINE_SYNC;
+    bool ended = !PQpipelineSync(pg->conn);
+    while (!ended && pg_is_connected(pg)) {
+        AUTO_RESULT PGresult *result = pg_next_result(pg);
 
-            PQclear(result);
-            if (end)
-                break;
-        }
+        ended = PQresultStatus(result) == PGRES_PIPELINE_SYNC;
+    }
     PQexitPipelineMode(pg->conn);
 }
 
@@ -74,8 +62,10 @@ static void end_pipeline(struct pg_store *pg) {
         pg_disconnect(pg);
 }
 
-static void note_lost(struct exchange *x, boxcar_box box, int64_t number) {
-    pg_note_lost_claim(x->pg, x->request->base.owner, box, number, x->request->parts[box].lease_ms);
+/* If a claim's answer does not arrive, messages may be leased although the caller does not know. */
+static void note_lost(struct exchange *x, int box, int64_t number) {
+    pg_note_lost_claim(x->pg, x->request->base.owner, (boxcar_box)box, number,
+                       x->request->parts[box].lease_ms);
 }
 
 /* A claim that the server refused has leased nothing; any other failure leaves that open. */
@@ -87,7 +77,7 @@ static void receive_claims(struct exchange *x, boxcar_status *status, boxcar_err
         if (x->sends_claim[box])
             now = pg_exchange_receive_claimed(x, (boxcar_box)box, &why);
         if (now != BOXCAR_OK && why.sqlstate[0] == '\0') {
-            note_lost(x, (boxcar_box)box, x->numbers[box]);
+            note_lost(x, box, x->numbers[box]);
             x->losses++;
         }
         if (*status == BOXCAR_OK && now != BOXCAR_OK) {
@@ -97,12 +87,11 @@ static void receive_claims(struct exchange *x, boxcar_status *status, boxcar_err
     }
 }
 
-/* If the answer is lost, the request's own messages may be leased, too, although the caller does not know. */
 static boxcar_status receive_settled(struct exchange *x, boxcar_error *err) {
     boxcar_status status = pg_exchange_receive_settled(x, err);
 
     for (int box = 0; status != BOXCAR_OK && err->sqlstate[0] == '\0' && box < BOXES; box++)
-        note_lost(x, (boxcar_box)box, x->stored_numbers[box]);
+        note_lost(x, box, x->stored_numbers[box]);
     x->settle = status != BOXCAR_OK;
     return status;
 }
@@ -133,8 +122,8 @@ static boxcar_status talk(struct exchange *x, boxcar_error *err) {
     if (status != BOXCAR_OK) {
         leave_pipeline(x->pg);
         for (int box = 0; box < BOXES; box++) {
-            note_lost(x, (boxcar_box)box, x->stored_numbers[box]);
-            note_lost(x, (boxcar_box)box, x->numbers[box]);
+            note_lost(x, box, x->stored_numbers[box]);
+            note_lost(x, box, x->numbers[box]);
         }
         return status;
     }
@@ -158,10 +147,7 @@ static boxcar_status exchange_once(struct exchange *x, boxcar_error *err) {
 
 /* Only the schema's owner may adopt; for any other role this fails, and its own error is passed on. */
 bool pg_adopt(struct pg_store *pg) {
-    AUTO_PARAMS struct pg_params none = PG_PARAMS_INIT;
-    AUTO_RESULT PGresult *result = NULL;
-
-    if (pg_query(pg, PG_ADOPT, &none, &result, NULL) != BOXCAR_OK)
+    if (pg_do(pg, PG_ADOPT, NULL) != BOXCAR_OK)
         return false;
     store_log(&pg->base, BOXCAR_LOG_WARN, "adopt", NULL, 0,
               "this store was restored or copied from another server; it is this server's own now");
@@ -171,16 +157,15 @@ bool pg_adopt(struct pg_store *pg) {
 /* A call that did not get a lock in time may wait again, but not for ever, and not in a worker, which has
  * handlers to look after. */
 static bool waited_long(const struct exchange *x, const boxcar_error *err) {
-    if (!pg_error_is_lock_timeout(err))
-        return false;
-    return x->pg->base.impatient || (x->pg->answer_ms > 0 && clock_ms() - x->began_ms >= x->pg->answer_ms);
+    return pg_error_is(err, PG_LOCK_TIMEOUT) &&
+           (x->pg->base.impatient || (x->pg->answer_ms > 0 && clock_ms() - x->began_ms >= x->pg->answer_ms));
 }
 
 /* What to do about an error: BOXCAR_OK = try again. */
 static boxcar_status recover(struct exchange *x, boxcar_status status, int round, boxcar_error *err) {
-    bool stale = pg_error_is_stale_statement(err) && x->pg->keeps_statements;
+    bool stale = pg_error_is(err, PG_STALE_STATEMENT) && x->pg->keeps_statements;
 
-    if (pg_error_is_shutdown(err) && !pg_is_joined(x->pg))
+    if (pg_error_is(err, PG_SHUTDOWN) && !pg_is_joined(x->pg))
         pg_disconnect(x->pg);
     if (!pg_is_connected(x->pg) && x->settle)
         x->unknown = true;
@@ -192,13 +177,13 @@ static boxcar_status recover(struct exchange *x, boxcar_status status, int round
         return pg_reconnect(x->pg, status, err);
     if (stale)
         return BOXCAR_OK;
-    if (pg_error_is_isolation(err) && !x->pg->begins_claims) {
+    if (pg_error_is(err, PG_NOT_READ_COMMITTED) && !x->pg->begins_claims) {
         x->pg->begins_claims = true;
         return BOXCAR_OK;
     }
-    if (pg_error_is_foreign(err))
+    if (pg_error_is(err, PG_FOREIGN))
         return pg_adopt(x->pg) ? BOXCAR_OK : status;
-    if (!pg_error_is_transient(err) || waited_long(x, err))
+    if (!pg_error_is(err, PG_TRANSIENT) || waited_long(x, err))
         return status;
     pg_pause(round);
     return BOXCAR_OK;
@@ -206,23 +191,17 @@ static boxcar_status recover(struct exchange *x, boxcar_status status, int round
 
 /* Claimed work that will not reach the caller goes back at once, at no cost to it. */
 static void give_back_claimed(struct exchange *x) {
+    static const boxcar_settlement at_once = {.delay_ms = 0};
+
     for (int box = 0; box < BOXES; box++) {
         const struct part_result *part = &x->result->parts[box];
-        AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-        AUTO_RESULT PGresult *result = NULL;
 
-        if (part->claimed_count == 0 || !pg_is_connected(x->pg))
-            continue;
-        pg_params_for_give_back(&params, x->request->base.owner, (boxcar_box)box, part->claimed,
-                                part->claimed_count);
-        (void)pg_query(x->pg, PG_DEFER, &params, &result, NULL);
+        if (part->claimed_count > 0 && pg_is_connected(x->pg))
+            (void)pg_do(x->pg, PG_DEFER, NULL, P_INT2(box), P_ID(x->request->base.owner),
+                        P_COLUMN(PG_INT8_ARRAY, part->claimed, part->claimed_count, work_id),
+                        P_COLUMN(PG_INT8_ARRAY, part->claimed, part->claimed_count, epoch),
+                        P_COLUMN(PG_INT8_ARRAY, &at_once, 1, delay_ms));
     }
-}
-
-static int compare_ids(const void *a, const void *b) {
-    int64_t left = ((const boxcar_work_id *)a)->value, right = ((const boxcar_work_id *)b)->value;
-
-    return (left > right) - (left < right);
 }
 
 /* Both may name the same messages, and be long. */
@@ -237,7 +216,7 @@ static boxcar_status unite(struct work_id_list *list, const struct work_id_list 
         memcpy(all, list->items, list->count * sizeof(*all));
     if (more->count > 0)
         memcpy(all + list->count, more->items, more->count * sizeof(*all));
-    qsort(all, count, sizeof(*all), compare_ids);
+    work_ids_sort(all, count);
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || all[kept - 1].value != all[i].value)
             all[kept++] = all[i];
@@ -248,65 +227,51 @@ static boxcar_status unite(struct work_id_list *list, const struct work_id_list 
 /* After a try whose answer was lost: what that one settled counts as settled by this call. */
 static boxcar_status add_settled_before(struct exchange *x, boxcar_box box, boxcar_settle_kind kind,
                                         const char *outcome, boxcar_error *err) {
-    boxcar_settlement_list given = x->request->parts[box].settle[kind];
-    struct work_id_list *settled = &x->result->parts[box].settled[kind];
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    const boxcar_settlement_list given = x->request->parts[box].settle[kind];
+    struct work_id_list *settled = &x->result->parts[box].settled[kind], before;
     AUTO_RESULT PGresult *result = NULL;
-    struct work_id_list before;
-    boxcar_status status;
 
     if (settled->count >= given.count)
         return BOXCAR_OK;
-    pg_params_for_was_settled(&params, x->request, box, kind, outcome);
-    status = pg_query(x->pg, PG_WAS_SETTLED, &params, &result, err);
-    if (status == BOXCAR_OK)
-        status = pg_get_work_ids(result, 0, 0, &x->result->arena, &before, err);
-    if (status == BOXCAR_OK)
-        status = unite(settled, &before, &x->result->arena, err);
-    if (status == BOXCAR_OK && settled->count > given.count)
+    TRY(pg_ask(x->pg, PG_WAS_SETTLED, &result, err, P_INT2(box), P_TEXT(boxcar_str_of(outcome)),
+               P_ID(x->request->base.owner), P_COLUMN(PG_INT8_ARRAY, given.items, given.count, work_id),
+               P_COLUMN(PG_INT8_ARRAY, given.items, given.count, epoch)));
+    TRY(pg_get_work_ids(result, 0, 0, &x->result->arena, &before, err));
+    TRY(unite(settled, &before, &x->result->arena, err));
+    if (settled->count > given.count)
         return pg_malformed(x->pg, "more was settled than was asked for", err);
-    return status;
+    return BOXCAR_OK;
 }
 
-static boxcar_status add_all_settled_before(struct exchange *x, boxcar_box box, boxcar_error *err) {
-    boxcar_status status = add_settled_before(x, box, BOXCAR_ACK, "acked", err);
-
-    if (status == BOXCAR_OK)
-        status = add_settled_before(x, box, BOXCAR_ABANDON, "abandoned", err);
-    return status == BOXCAR_OK ? add_settled_before(x, box, BOXCAR_FAIL, "failed", err) : status;
-}
-
-static void bury_expired(struct exchange *x, boxcar_box box) {
-    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
-    AUTO_RESULT PGresult *result = NULL;
-
-    if (!x->bury_expired[box] || pg_in_transaction(x->pg))
-        return;
-    pg_params_int2(&params, box);
-    (void)pg_query(x->pg, PG_BURY_EXPIRED, &params, &result, NULL); /* else the next claim does */
+static boxcar_status add_all_settled_before(struct exchange *x, boxcar_error *err) {
+    for (int box = 0; box < BOXES; box++) {
+        TRY(add_settled_before(x, (boxcar_box)box, BOXCAR_ACK, "acked", err));
+        TRY(add_settled_before(x, (boxcar_box)box, BOXCAR_ABANDON, "abandoned", err));
+        TRY(add_settled_before(x, (boxcar_box)box, BOXCAR_FAIL, "failed", err));
+    }
+    return BOXCAR_OK;
 }
 
 static boxcar_status finish(struct exchange *x, boxcar_error *err) {
-    boxcar_status status = BOXCAR_OK;
+    if (x->unknown)
+        TRY(add_all_settled_before(x, err));
+    for (int box = 0; box < BOXES; box++) {
+        struct part_result *part = &x->result->parts[box];
 
-    for (int box = 0; status == BOXCAR_OK && x->unknown && box < BOXES; box++)
-        status = add_all_settled_before(x, (boxcar_box)box, err);
-    for (int box = 0; status == BOXCAR_OK && box < BOXES; box++) {
         if (request_claims_stored(x->request, (boxcar_box)box))
-            messages_sort(x->result->parts[box].claimed, x->result->parts[box].claimed_count);
-        request_part_trim_returned(&x->request->parts[box], &x->result->parts[box]);
-        bury_expired(x, (boxcar_box)box);
-        if (x->result->parts[box].held_up)
+            messages_sort(part->claimed, part->claimed_count);
+        request_part_trim_returned(&x->request->parts[box], part);
+        if (x->bury_expired[box] && !pg_in_transaction(x->pg))
+            (void)pg_do(x->pg, PG_BURY_EXPIRED, NULL, P_INT2(box)); /* else the next claim does */
+        if (part->held_up)
             pg_tell_blocker(x->pg, (boxcar_box)box);
     }
-    return status;
+    return BOXCAR_OK;
 }
 
 /* If a claim did not get a lock in time: logs which session has the lock. */
 static void log_blockers(struct exchange *x, const boxcar_error *why) {
-    if (strcmp(why->sqlstate, "55P03") != 0)
-        return;
-    for (int box = 0; box < BOXES; box++)
+    for (int box = 0; pg_error_is(why, PG_LOCK_TIMEOUT) && box < BOXES; box++)
         if (x->claim[box])
             pg_tell_blocker(x->pg, (boxcar_box)box);
 }
@@ -350,8 +315,6 @@ boxcar_status pg_process(struct boxcar_store *store, const struct request *reque
         status = exchange_once(&x, &why);
         if (status != BOXCAR_OK)
             status = recover(&x, status, round, &why);
-        if (status != BOXCAR_OK)
-            break;
     }
     pg_give_back_lost(x.pg);
     if (status != BOXCAR_OK && !x.settle)
@@ -368,9 +331,7 @@ boxcar_status pg_process(struct boxcar_store *store, const struct request *reque
         give_back_claimed(&x);
         result_release(&result);
         why.outcome_unknown = x.unknown;
-        if (err)
-            *err = why;
-        return status;
+        return pg_error_pass(status, &why, err);
     }
     *ret_result = result;
     return BOXCAR_OK;

@@ -1,6 +1,5 @@
 #include "rows.h"
 
-#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,19 +15,12 @@ static uint64_t get_u64(const char *bytes) {
     return be64toh(value);
 }
 
-static uint32_t get_u32(const char *bytes) {
-    uint32_t value;
-
-    memcpy(&value, bytes, sizeof(value));
-    return be32toh(value);
-}
-
 int64_t pg_get_int8(const PGresult *result, int row, int column) {
     return PQgetisnull(result, row, column) ? 0 : (int64_t)get_u64(PQgetvalue(result, row, column));
 }
 
 int pg_get_int4(const PGresult *result, int row, int column) {
-    return PQgetisnull(result, row, column) ? 0 : (int)get_u32(PQgetvalue(result, row, column));
+    return PQgetisnull(result, row, column) ? 0 : (int)pg_u32(PQgetvalue(result, row, column));
 }
 
 int pg_get_int2(const PGresult *result, int row, int column) {
@@ -78,11 +70,20 @@ void pg_get_uuid(const PGresult *result, int row, int column, uint8_t ret_uuid[1
 
 /* An array's binary form: dimensions, flags, element type, then per dimension size and lower
  * bound, then the elements, each behind its length. */
+size_t pg_get_count(const PGresult *result, int row, int column) {
+    const char *bytes = PQgetvalue(result, row, column);
+
+    return PQgetisnull(result, row, column) || pg_u32(bytes) == 0 ? 0 : pg_u32(bytes + 12);
+}
+
+void pg_get_uuid_at(const PGresult *result, int row, int column, size_t i, uint8_t ret_uuid[16]) {
+    memcpy(ret_uuid, PQgetvalue(result, row, column) + 20 + i * 20 + 4, 16);
+}
+
 boxcar_status pg_get_work_ids(const PGresult *result, int row, int column, struct arena *arena,
                               struct work_id_list *ret_list, boxcar_error *err) {
     const char *bytes = PQgetvalue(result, row, column);
-    bool empty = PQgetisnull(result, row, column) || get_u32(bytes) == 0;
-    size_t count = empty ? 0 : get_u32(bytes + 12);
+    size_t count = pg_get_count(result, row, column);
     boxcar_work_id *items = arena_alloc_array(arena, count, sizeof(*items));
 
     if (!items)
@@ -93,18 +94,7 @@ boxcar_status pg_get_work_ids(const PGresult *result, int row, int column, struc
     return BOXCAR_OK;
 }
 
-size_t pg_get_uuid_count(const PGresult *result, int row, int column) {
-    const char *bytes = PQgetvalue(result, row, column);
-
-    return PQgetisnull(result, row, column) || get_u32(bytes) == 0 ? 0 : get_u32(bytes + 12);
-}
-
-void pg_get_uuid_at(const PGresult *result, int row, int column, size_t i, uint8_t ret_uuid[16]) {
-    memcpy(ret_uuid, PQgetvalue(result, row, column) + 20 + i * 20 + 4, 16);
-}
-
 void pg_read_claimed(const PGresult *r, int row, boxcar_message *m) {
-    memset(m, 0, sizeof(*m));
     m->work_id.value = pg_get_int8(r, row, 0);
     m->epoch.value = pg_get_int8(r, row, 1);
     pg_get_uuid(r, row, 2, m->message_id.uuid.bytes);
@@ -134,38 +124,16 @@ void pg_read_claimed(const PGresult *r, int row, boxcar_message *m) {
     m->died_at = BOXCAR_TIME_NONE;
 }
 
-void pg_read_item(const PGresult *r, int row, boxcar_message *m) {
-    memset(m, 0, sizeof(*m));
-    m->work_id.value = pg_get_int8(r, row, 0);
-    pg_get_uuid(r, row, 1, m->message_id.uuid.bytes);
-    m->box = (boxcar_box)pg_get_int2(r, row, 2);
-    m->topic = pg_get_text(r, row, 3);
-    m->payload = pg_get_text(r, row, 4);
-    (void)message_status_parse(pg_get_text(r, row, 5), &m->status);
-    m->created_at = pg_get_time(r, row, 6);
-    m->due_at = pg_get_time(r, row, 7);
-    m->available_at = pg_get_time(r, row, 8);
-    m->expires_at = pg_get_time(r, row, 9);
-    m->stream = pg_get_text(r, row, 10);
-    m->correlation_id = pg_get_text(r, row, 11);
-    m->headers = pg_get_text(r, row, 12);
-    m->retry_count = pg_get_int4(r, row, 13);
-    m->crash_count = pg_get_int4(r, row, 14);
-    m->max_attempts = pg_get_int4(r, row, 15);
-    m->last_error = pg_get_text(r, row, 16);
-    pg_get_uuid(r, row, 17, m->owner.uuid.bytes);
-    m->epoch.value = pg_get_int8(r, row, 18);
-    m->locked_until = pg_get_time(r, row, 19);
-    m->processed_at = pg_get_time(r, row, 20);
-    m->processed_by = pg_get_text(r, row, 21);
-    m->reason = (boxcar_reason)pg_get_int2(r, row, 22);
-    m->died_at = pg_get_time(r, row, 23);
-    m->source = pg_get_text(r, row, 24);
-    m->external_id = pg_get_text(r, row, 25);
-    m->causation_id = pg_get_text(r, row, 26);
-    m->event_type = pg_get_text(r, row, 27);
-    m->metadata = pg_get_text(r, row, 28);
-    m->stages = pg_get_int4(r, row, 29);
+void pg_read_message(const PGresult *r, int row, void *item) {
+    boxcar_message *m = item;
+
+    pg_read_claimed(r, row, m);
+    m->box = (boxcar_box)pg_get_int2(r, row, 24);
+    (void)message_status_parse(pg_get_text(r, row, 25), &m->status);
+    m->processed_at = pg_get_time(r, row, 26);
+    m->processed_by = pg_get_text(r, row, 27);
+    m->reason = (boxcar_reason)pg_get_int2(r, row, 28);
+    m->died_at = pg_get_time(r, row, 29);
 }
 
 static void clear_result(void *result) { PQclear(result); }
@@ -195,12 +163,12 @@ struct pg_list {
     size_t count;
 };
 
-boxcar_status pg_rows_into_list(PGresult *result, pg_read_fn *read, size_t list_size, size_t item_size,
-                                void *ret_list, boxcar_error *err) {
+boxcar_status pg_rows_into_list(PGresult *result, struct pg_list_kind kind, void *ret_list,
+                                boxcar_error *err) {
     struct pg_list head = {.arena = ARENA_INIT, .count = (size_t)PQntuples(result)};
-    void *list = calloc(1, list_size);
+    void *list = calloc(1, kind.list_size);
 
-    head.items = pg_read_rows(result, &head.arena, item_size, read);
+    head.items = pg_read_rows(result, &head.arena, kind.item_size, kind.read);
     if (!list || !head.items) {
         arena_release(&head.arena);
         free(list);
@@ -209,10 +177,4 @@ boxcar_status pg_rows_into_list(PGresult *result, pg_read_fn *read, size_t list_
     memcpy(list, &head, sizeof(head));
     memcpy(ret_list, &list, sizeof(list));
     return BOXCAR_OK;
-}
-
-static void read_item(const PGresult *result, int row, void *item) { pg_read_item(result, row, item); }
-
-boxcar_status pg_items_into_list(PGresult *result, struct message_rows **ret_list, boxcar_error *err) {
-    return PG_INTO_LIST(result, read_item, ret_list, err);
 }

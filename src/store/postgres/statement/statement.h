@@ -1,4 +1,4 @@
-/* Every statement that is sent, by name. The texts are in statement.c. */
+/* Every statement that is sent, by name. The table is in statement.c. */
 #ifndef BOXCAR_STORE_POSTGRES_STATEMENT_STATEMENT_H
 #define BOXCAR_STORE_POSTGRES_STATEMENT_STATEMENT_H
 
@@ -98,13 +98,25 @@ enum pg_statement {
     PG_STATEMENTS
 };
 
+/* What is sent, and what the answer must look like (checked in shape.c): how many rows (1, or * = any
+ * number), then a letter for each column. All fields are binary. Numbers, times and ids may be null, which
+ * reads as 0 or none. l int8   i int4   s int2   b bool   f float8 (finite)   T timestamptz   u uuid   L
+ * int8[] U uuid[]   v void   t text   n text or null   B a box (int2)   R a reason (int2)   M a member's
+ * status (int4) */
+struct pg_statement_entry {
+    const char *text, *shape;
+    enum {
+        PG_SLOW = 1, /* looks at many rows: the server gets more time for it */
+        PG_ONCE = 2  /* must not run twice: if the connection is lost meanwhile, that is an error */
+    } manner;
+};
+extern const struct pg_statement_entry PG_STATEMENT_TABLE[PG_STATEMENTS];
+
 struct pg_store;
 
 #define PG_DOCTOR_FUNCTIONS 10
 boxcar_status pg_statements_make(struct pg_store *pg, boxcar_error *err);
 void pg_statements_free(struct pg_store *pg);
-/* Whether it looks at many rows: the server gets more time for it. */
-bool pg_statement_is_long(enum pg_statement statement);
 /* A text with :"schema", :'schema', :hot and :pinned filled in; malloc'ed, NULL = no memory. */
 char *pg_fill_in(const char *text, const char *schema);
 

@@ -1,6 +1,6 @@
 /* When the log names the session that blocks claims: a line a minute at most, and one every ten minutes about
  * the same session. */
-#include "store/postgres/claim/blocker.h"
+#include "store/postgres/claim/claim.h"
 
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 /* Answers of a PostgreSQL server that are not what was asked for: each is refused before anything of it is
  * read. */
-#include "store/postgres/statement/shape.h"
 #include "store/postgres/statement/params.h"
+#include "store/postgres/statement/rows.h"
 
 #include <endian.h>
 #include <string.h>
