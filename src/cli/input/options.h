@@ -54,7 +54,4 @@ const struct poptOption *option_find(const struct poptOption *own, const char *n
 #define OPTION_LABEL_SIZE 80
 void option_label(const struct cli *cli, const char *argument, char ret_label[OPTION_LABEL_SIZE]);
 
-/* Most commands that inspect take it. */
-#define OPTION_BOX(variable) OPTION_TEXT("box", variable, "outbox (default) or inbox", "BOX")
-
 #endif
