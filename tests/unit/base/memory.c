@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/list.h"
 #include "base/memory.h"
 #include "base/options.h"
 
@@ -75,6 +76,29 @@ static void array_of_large_items_and_one_that_cannot_be(void **state) {
     assert_true(capacity > 1);
     assert_null(arena_make_room(&arena, &capacity, huge, &huge, 16));
     assert_int_equal(huge, SIZE_MAX / 4); /* as it was */
+}
+
+static void list_grows_by_empty_items_and_can_be_filled_anew(void **state) {
+    struct {
+        LIST_OF(uint64_t);
+    } *list = calloc(1, sizeof(*list));
+    (void)state;
+
+    assert_non_null(list);
+    for (int round = 0; round < 2; round++) {
+        list_clear(list);
+        assert_int_equal(list->count, 0);
+        for (uint64_t i = 0; i < 1000; i++) {
+            uint64_t *item = list_add(list, sizeof(*item));
+            assert_ptr_equal(item, &list->items[i]);
+            assert_int_equal(*item, 0);
+            *item = i + 1;
+        }
+        assert_int_equal(list->count, 1000);
+        for (uint64_t i = 0; i < 1000; i++)
+            assert_int_equal(list->items[i], i + 1);
+    }
+    list_free(list);
 }
 
 static void arena_copies_text_with_a_nul_behind(void **state) {
@@ -286,6 +310,7 @@ int main(void) {
         cmocka_unit_test(arena_refuses_sizes_that_cannot_be),
         cmocka_unit_test(array_that_grows_keeps_what_is_in_it),
         cmocka_unit_test(array_of_large_items_and_one_that_cannot_be),
+        cmocka_unit_test(list_grows_by_empty_items_and_can_be_filled_anew),
         cmocka_unit_test(arena_copies_text_with_a_nul_behind),
         cmocka_unit_test(arena_takes_over_what_another_has),
         cmocka_unit_test(arena_releases_what_was_attached_exactly_once),

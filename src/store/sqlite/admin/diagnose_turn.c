@@ -27,19 +27,18 @@ struct wanted {
     int except;
 };
 
-static bool holds(const char *line, ino_t inode, const struct wanted *wanted, int *ret_pid) {
+/* The process that holds it by this line of /proc/locks; 0 = it is another lock. */
+static int read_pid(const char *line, ino_t inode, const struct wanted *wanted) {
     char kind[16], mode[8];
     uint64_t its_inode;
     int64_t from;
     int pid;
     if (sscanf(line, "%*d: %15s %*s %7s %d %*x:%*x:%" SCNu64 " %" SCNd64, kind, mode, &pid, &its_inode,
                &from) != 5)
-        return false;
-    if (strcmp(mode, wanted->mode) != 0 || its_inode != (uint64_t)inode || from < wanted->first ||
-        from > wanted->last || pid <= 0 || pid == wanted->except)
-        return false;
-    *ret_pid = pid;
-    return true;
+        return 0;
+    bool holds = strcmp(mode, wanted->mode) == 0 && its_inode == (uint64_t)inode && from >= wanted->first &&
+                 from <= wanted->last && pid > 0 && pid != wanted->except;
+    return holds ? pid : 0;
 }
 
 static int find_pid(const char *path, const struct wanted *wanted) {
@@ -48,7 +47,7 @@ static int find_pid(const char *path, const struct wanted *wanted) {
     char line[256];
     int pid = 0;
     while (locks && pid == 0 && fgets(line, sizeof(line), locks))
-        (void)holds(line, info.st_ino, wanted, &pid);
+        pid = read_pid(line, info.st_ino, wanted);
     if (locks)
         fclose(locks);
     return pid;
