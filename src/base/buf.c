@@ -78,13 +78,6 @@ void buf_append_u32(struct buf *buf, uint32_t value) { append_big_endian(buf, va
 
 void buf_append_u64(struct buf *buf, uint64_t value) { append_big_endian(buf, value, sizeof(value)); }
 
-void buf_clear(struct buf *buf) {
-    buf->len = 0;
-    buf->failed = false;
-    if (buf->data)
-        buf->data[0] = '\0';
-}
-
 void buf_release(struct buf *buf) {
     free(buf->data);
     *buf = BUF_INIT;

@@ -23,7 +23,6 @@ void buf_append_u16(struct buf *buf, uint16_t value);
 void buf_append_u32(struct buf *buf, uint32_t value);
 void buf_append_u64(struct buf *buf, uint64_t value);
 bool buf_reserve(struct buf *buf, size_t extra);
-void buf_clear(struct buf *buf);   /* empty, memory kept */
-void buf_release(struct buf *buf); /* memory freed */
+void buf_release(struct buf *buf); /* empty, memory freed */
 
 #endif

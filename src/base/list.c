@@ -48,7 +48,7 @@ void list_free(void *list) {
 }
 
 const void *list_pointers(struct arena *arena, const void *items, size_t count, size_t item_size) {
-    const void **pointers = arena_alloc_array(arena, count, sizeof(*pointers));
+    const void **pointers = arena_alloc_array(arena, count + 1, sizeof(*pointers));
 
     for (size_t i = 0; pointers && i < count; i++)
         pointers[i] = (const char *)items + i * item_size;

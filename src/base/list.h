@@ -20,7 +20,7 @@ void list_clear(void *list);
 /* Frees a private list and what its arena holds; NULL is fine. */
 void list_free(void *list);
 
-/* Pointers to the items of an array, in the arena. NULL = out of memory. */
+/* Pointers to the items of an array, in the arena, with NULL behind the last. NULL = out of memory. */
 const void *list_pointers(struct arena *arena, const void *items, size_t count, size_t item_size);
 
 /* Turns a private list into the public one of the same items, for boxcar_list_free(). Takes the private one

@@ -65,13 +65,6 @@ static struct date date_of_days(int64_t days) {
                          .day = day_of_year - (153 * month_from_march + 2) / 5 + 1};
 }
 
-static int64_t days_in_month(int64_t year, int64_t month) {
-    static const int8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-
-    return month == 2 && leap ? 29 : days[month - 1];
-}
-
 static bool take_char(boxcar_str *text, const char *accepted) {
     if (text->len == 0 || text->data[0] == '\0' || !strchr(accepted, text->data[0]))
         return false;
@@ -86,10 +79,11 @@ static bool take_date(boxcar_str *text, int64_t *ret_days) {
         !digits_take_exactly(text, 2, &date.month) || !take_char(text, "-") ||
         !digits_take_exactly(text, 2, &date.day))
         return false;
-    if (date.year < 1 || date.month < 1 || date.month > 12 || date.day < 1 ||
-        date.day > days_in_month(date.year, date.month))
+    int64_t days = days_of_date(date);
+    /* A day that the month does not have is another day of another month. */
+    if (date.year < 1 || date.month < 1 || date.month > 12 || date_of_days(days).day != date.day)
         return false;
-    *ret_days = days_of_date(date);
+    *ret_days = days;
     return true;
 }
 
