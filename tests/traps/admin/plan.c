@@ -28,8 +28,7 @@ static const char READS_STREAMS[] = "work on a few streams reads all of them";
     "'_advance_streams', 'inbox_enqueue', 'inbox_enqueue_many', "                                            \
     "'_inbox_enqueue', '_inbox_store', '_note_keys', '_inbox_look', '_inbox_accept', 'inbox_accept', "       \
     "'inbox_already_processed', "                                                                            \
-    "'inbox_claim', '_claim_by_topics', 'inbox_ack', '_busy_keys', '_end_keys', '_end_runs', '_lock_keys', " \
-    "'_purge_keys']"
+    "'inbox_claim', '_claim_by_topics', 'inbox_ack', '_busy_keys', '_end_keys']"
 
 static int64_t hot_functions_with(PGconn *conn, const char *condition) {
     return sql_number(conn,

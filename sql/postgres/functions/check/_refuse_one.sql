@@ -5,12 +5,10 @@ create or replace function :"schema"._refuse_one(
     metadata jsonb default null, event_type text default null)
 returns void language plpgsql volatile :pinned as $$
 begin
-    if is_fresh is null then
-        perform :"schema"._invalid('is_fresh', 'is null');
-    end if;
-    if delay < '0' or delay > ':delay_days_max days' then
-        perform :"schema"._invalid('delay', 'is out of range: give 0 to :delay_days_max days');
-    end if;
+    perform :"schema"._fault('', case
+        when is_fresh is null then array['is_fresh', 'is null']
+        when delay < '0' or delay > ':delay_days_max days'
+            then array['delay', 'is out of range: give 0 to :delay_days_max days'] end);
     perform :"schema"._refuse_message(0::smallint, id, topic, payload, stream, correlation_id, headers, due_at, null, null,
                                  max_attempts, causation_id, metadata, event_type);
     perform :"schema"._check_message('', topic, payload, correlation_id, due_at, ttl, stream, headers, null, null,

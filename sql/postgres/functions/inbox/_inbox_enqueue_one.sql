@@ -11,10 +11,10 @@ declare
     metadata jsonb;
 begin
     if p_headers is not null then
-        parsed := (:"schema"._read_headers(array[p_headers]))[1];
+        parsed := (:"schema"._read_json('headers', array[p_headers]))[1];
     end if;
     if p_metadata is not null then
-        metadata := (:"schema"._read_metadata(array[p_metadata]))[1];
+        metadata := (:"schema"._read_json('metadata', array[p_metadata]))[1];
     end if;
     if (p_id <> '00000000-0000-0000-0000-000000000000' and char_length(p_topic) between 1 and :topic_max
         and octet_length(p_payload) <= :payload_always

@@ -6,6 +6,6 @@ declare
     ts constant timestamptz := clock_timestamp();
 begin
     if :"schema"._sort_streams(p_box, ts) then
-        perform :"schema"._claim_heads(p_box, 0, 100, false, due_from, ts, '{}', '{}', null, null, true, true);
+        perform :"schema"._claim_heads(p_box, 0, 100, false, due_from, ts, '{}', '{}', null, null, true);
     end if;
 end $$;
