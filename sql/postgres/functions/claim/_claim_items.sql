@@ -48,11 +48,11 @@ begin
             or :"schema"._has_due_stream(p_box, false, f.due_from, ts)
             or :"schema"._has_due_stream(p_box, true, f.due_from, ts)) then
         if ts >= f.look_at and alone then
-            has_turn := :"schema"._try_turn(p_box);
+            has_turn := :"schema"._turn(p_box, false);
         end if;
     elsif alone or :"schema"._is_single()
        or :"schema"._is_unsorted(p_box, ts - interval '10 seconds') and not :"schema"._has_due_stream(p_box, false, f.due_from, ts) then
-        has_turn := :"schema"._turn(p_box);
+        has_turn := :"schema"._turn(p_box, true);
         with_streams := has_turn;
         flags := case when has_turn then 0 else 4 end;
     else

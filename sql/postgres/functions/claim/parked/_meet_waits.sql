@@ -35,7 +35,7 @@ begin
         return false;
     end if;
     perform :"schema"._check_identity();
-    if not :"schema"._try_turn(0::smallint) then
+    if not :"schema"._turn(0::smallint, false) then
         return false;
     end if;
     are_freed := are_held and :"schema"._free_pool(0::smallint);

@@ -7,7 +7,7 @@ language plpgsql stable :hot as $$
 declare
     partitions constant bigint := :"schema"._setting('partition_count', 10000);
     cap constant int := :"schema"._setting('partitions_per_instance_max', 0);
-    live_from constant timestamptz := ts - :"schema"._instance_timeout();
+    live_from constant timestamptz := ts - make_interval(secs => :"schema"._setting('instance_timeout', 30000) / 1000);
     rank bigint;
     is_known boolean;
 begin
