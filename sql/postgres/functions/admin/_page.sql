@@ -67,5 +67,5 @@ begin
             exit when cardinality(ids) >= max_messages and ids[max_messages] > newest;
         end loop;
     end if;
-    return query select * from :"schema"._items(ids, false);
+    return query select * from :"schema"._read_items(ids, false);
 end $$;

@@ -37,8 +37,14 @@ begin
         and p_is_fresh is not null
         and (parsed is null or octet_length(p_headers) <= :headers_always
              and not parsed @? 'strict $.* ? (@.type() <> "string")')) is not true then
-        perform :"schema"._refuse_one(p_id, p_topic, p_payload, p_stream, p_correlation, parsed, p_due, p_delay, p_ttl,
-                                 p_attempts, p_is_fresh, p_join, p_causation, metadata, p_event_type);
+        perform :"schema"._fault('', case
+            when p_is_fresh is null then array['is_fresh', 'is null']
+            when p_delay < '0' or p_delay > ':delay_days_max days'
+                then array['delay', 'is out of range: give 0 to :delay_days_max days'] end);
+        perform :"schema"._refuse_message(0::smallint, p_id, p_topic, p_payload, p_stream, p_correlation, parsed, p_due, null,
+                                          null, p_attempts, p_causation, metadata, p_event_type);
+        perform :"schema"._check_message('', p_topic, p_payload, p_correlation, p_due, p_ttl, p_stream, parsed, null, null,
+                                         p_attempts, p_join);
     end if;
     if p_delay > '0' and due is null then
         due := ts + p_delay;
