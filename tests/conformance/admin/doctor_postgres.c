@@ -435,7 +435,7 @@ static void diagnosis_inside_a_transaction_of_the_program_does_not_end_it(void *
 static PGconn *hold_turn(struct fixture *f) {
     PGconn *conn = fixture_connect(f);
     pg_exec(conn, "set application_name = 'slowpoke'");
-    pg_exec(conn, "begin; select _turn(0::smallint)");
+    pg_exec(conn, "begin; select _turn(0::smallint, true)");
     return conn;
 }
 

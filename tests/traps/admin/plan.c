@@ -22,14 +22,12 @@ static const char READS_STREAMS[] = "work on a few streams reads all of them";
     "'_claim_numbered', '_claim_heads', '_head_runs', '_ready_streams', '_lock_ready', "                     \
     "'_register_streams', '_claim_parked', "                                                                 \
     "'_claim_side', '_claim_suspect', '_claimed_rows', '_window', '_move_frontier', '_come_past_streams', "  \
-    "'_register_news', "                                                                                     \
     "'_expire_leases', '_bury_expired', '_take', '_take_epoch', '_ack', 'outbox_ack', '_unpark', "           \
     "'_abandon', 'outbox_abandon', '_give_back', '_release', '_renew', '_fail', '_bury', "                   \
     "'_advance_streams', 'inbox_enqueue', 'inbox_enqueue_many', "                                            \
-    "'_inbox_enqueue', '_inbox_store', '_note_keys', '_inbox_look', '_inbox_accept', 'inbox_accept', "       \
+    "'_inbox_enqueue', '_note_keys', '_inbox_look', '_inbox_accept', 'inbox_accept', "       \
     "'inbox_already_processed', "                                                                            \
-    "'inbox_claim', '_claim_by_topics', 'inbox_ack', '_busy_keys', '_end_keys', '_end_runs', '_lock_keys', " \
-    "'_purge_keys']"
+    "'inbox_claim', '_claim_by_topics', 'inbox_ack', '_busy_keys', '_end_keys']"
 
 static int64_t hot_functions_with(PGconn *conn, const char *condition) {
     return sql_number(conn,

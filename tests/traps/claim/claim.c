@@ -218,7 +218,7 @@ static const struct trap TRAPS[] = {
        "parked work crowds out fresh work"}}},
     {"a_batch_is_filled_from_whatever_waits",
      rest_of_a_batch,
-     {{"the second look at the log", "_claim_items", "if share > 0 and total >= wanted - share", "if false",
+     {{"the second look at the log", "_claim_items", "exit when total < wanted - share;", "exit;",
        "a batch was not filled"},
       {"the rest for parked work", "_claim_items", "wanted - total, claims % 4", "share, claims % 4",
        "a batch was not filled"}}},

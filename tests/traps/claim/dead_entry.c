@@ -206,7 +206,7 @@ static const struct trap TRAPS[] = {
      {{"the lower bound of expiries", "_is_quiet", "k.expires_at >= f.expiring_from and", "", WALKS}}},
     {"claims_do_not_walk_through_streams_that_were_served",
      streams_served,
-     {{"the lower bound of streams", "_is_quiet", "s.available_at >= f.due_from and", "", WALKS}}},
+     {{"the lower bound of streams", "_has_due_stream", "s.available_at >= due_from and", "", WALKS}}},
 };
 
 const struct trap_group DEAD_ENTRY_TRAPS = TRAP_GROUP(TRAPS);

@@ -86,7 +86,7 @@ static const char *own_transaction(struct fixture *f) {
     sql_enqueue(others, "early"); /* so that our own id lies inside the snapshot */
     sql_run(
         conn,
-        "do $$ begin perform _turn(0::smallint); perform _fill_pool(0::smallint); end $$"); /* as at the end
+        "do $$ begin perform _turn(0::smallint, true); perform _fill_pool(0::smallint); end $$"); /* as at the end
                                                                                                of a claim */
     sql_enqueue(conn, "own"); /* as by a trigger that comes after that */
     sql_run(conn, "commit");

@@ -225,8 +225,10 @@ static const char *unburied_expired(struct fixture *f) {
     return sql_number(conn, DEAD("bad")) == 1 ? NULL : "it is not buried when that is possible again";
 }
 
-#define OTHERS "when others then"
-#define NOBODY "when division_by_zero then"
+#define OTHERS(action) "when others then\n" action
+#define NOBODY(action) "when division_by_zero then\n" action
+#define ALL_TOGETHER "            null;   -- each by itself"
+#define ONE_BY_ONE "                perform"
 #define REST "set items = h.items - wanted"
 #define ALL "set items = h.items"
 
@@ -326,13 +328,13 @@ static const struct trap TRAPS[] = {
        "a renewal fails because of another"}}},
     {"message_that_cannot_be_released_stops_no_claim",
      unburied_lease,
-     {{"catching", "_try_expire_leases", OTHERS, NOBODY, ALL_STOP},
-      {"one by one", "_release_each_expired", OTHERS, NOBODY, ALL_STOP}}},
+     {{"catching", "_try_expire_leases", OTHERS(ALL_TOGETHER), NOBODY(ALL_TOGETHER), ALL_STOP},
+      {"one by one", "_try_expire_leases", OTHERS(ONE_BY_ONE), NOBODY(ONE_BY_ONE), ALL_STOP}}},
     {"message_that_has_expired_and_cannot_be_buried_stops_no_claim",
      unburied_expired,
-     {{"catching", "_try_bury_expired", OTHERS, NOBODY, ALL_STOP},
-      {"one by one", "_bury_each_expired", OTHERS, NOBODY, ALL_STOP},
-      {"keeping it back", "_bury_each_expired", "set available_at = ts + interval '1 minute', expires_at",
+     {{"catching", "_try_bury_expired", OTHERS(ALL_TOGETHER), NOBODY(ALL_TOGETHER), ALL_STOP},
+      {"one by one", "_try_bury_expired", OTHERS(ONE_BY_ONE), NOBODY(ONE_BY_ONE), ALL_STOP},
+      {"keeping it back", "_try_bury_expired", "set available_at = ts + interval '1 minute', expires_at",
        "set expires_at", "a message was handed out that has expired"}}},
     {"a_message_without_a_trace_is_found_and_repaired",
      without_trace,
@@ -346,7 +348,7 @@ static const struct trap TRAPS[] = {
     {"a_streamed_message_that_was_given_back_gets_a_higher_epoch",
      streamed_given_back,
      {WITHOUT_STAMPING,
-      {"stamping the stream", "_stamp_again", "and s.epoch = drawn", "and false", STILL_HELD}}},
+      {"stamping the stream", "_claim_items", "and s.epoch = drawn.epoch", "and false", STILL_HELD}}},
 };
 
 const struct trap_group LEASE_TRAPS = TRAP_GROUP(TRAPS);

@@ -444,7 +444,7 @@ static const struct trap TRAPS[] = {
      {{"a bound for new ones", "_register_streams", "greatest(m.low, case", "greatest(0, case", AGAIN}}},
     {"a_stream_that_was_put_off_is_woken",
      put_off,
-     {{"handing it on", "_register_news", "or s.available_at > ts and x.id > s.position", "", NOT_FOUND},
+     {{"handing it on", "_come_past_streams", "or s.available_at > ts and x.id > s.position", "", NOT_FOUND},
       {"waking it", "_register_streams", "m.available_at > ts and m.last_id > m.position or", "",
        NOT_FOUND}}},
     {"what_is_taken_before_it_is_met_does_not_come_again",

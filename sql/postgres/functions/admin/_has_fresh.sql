@@ -28,10 +28,7 @@ begin
             continue;
         end if;
         exit when advanced;
-        f.base := f.target;
-        f.target := pg_current_snapshot();
-        f.position_xid := '0';
-        f.position_id := 0;
+        f := :"schema"._next_window(f, pg_current_snapshot());
         advanced := true;
     end loop;
     return false;

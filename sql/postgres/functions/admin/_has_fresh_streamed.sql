@@ -6,15 +6,11 @@ create or replace function :"schema"._has_fresh_streamed(
 returns boolean language plpgsql stable :hot as $$
 declare
     f :"schema".frontier := :"schema"._frontier(p_box, 1::smallint);
-    beyond :"schema".frontier := f;
+    beyond constant :"schema".frontier := :"schema"._next_window(f, pg_current_snapshot());
     most constant int := 5000;
     total bigint;
     found_one boolean;
 begin
-    beyond.base := f.target;
-    beyond.target := pg_current_snapshot();
-    beyond.position_xid := '0';
-    beyond.position_id := 0;
     with w as materialized (
         select x.* from :"schema"._window(f, most) x union all select x.* from :"schema"._window(beyond, most) x),
     live as (

@@ -12,55 +12,46 @@ declare
     latest timestamptz := ts + greatest(least(horizon, interval ':delay_days_max days'), interval '0');   -- must not overflow
     everything boolean := exact is null and prefixes is null;
 begin
-    if exists (select from :"schema".lease l where l.box = p_box and (everything or exists (
-                   select from :"schema"._ids(l.items) i join :"schema".message m on m.work_id = i
-                   where :"schema"._wanted(m.topic, exact, prefixes)))) then
-        return false;
-    end if;
-    -- Parked, by the indexes that claims use: plain ones by topic, suspects, streams.
-    if everything and exists (
-           select from :"schema".parked p
-           where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0
-             and p.available_at <= latest and coalesce(p.expires_at > greatest(p.available_at, ts), true)
-             and (p.available_at <= ts or p.topic is distinct from wait_topic)) then
-        return false;
-    end if;
-    if not everything and exists (
-           select from unnest(:"schema"._parked_topics(p_box, exact, prefixes)) t(topic), lateral (
-               select from :"schema".parked p
-               where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0
-                 and p.topic = t.topic collate "C"
-                 and p.available_at <= case when t.topic is distinct from wait_topic then latest else ts end
-                 and coalesce(p.expires_at > greatest(p.available_at, ts), true) limit 1) x) then
-        return false;
-    end if;
-    if exists (select from :"schema".parked p
-               where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count > 0
-                 and p.available_at <= latest and coalesce(p.expires_at > greatest(p.available_at, ts), true)
-                 and (p.available_at <= ts or p.topic is distinct from wait_topic)
-                 and :"schema"._wanted(p.topic, exact, prefixes)) then
-        return false;
-    end if;
-    if exists (select from :"schema".parked p
-               where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count < 0 and p.available_at <= ts
-                 and coalesce(p.expires_at > ts, true) and :"schema"._wanted(p.topic, exact, prefixes)) then
-        return false;
-    end if;
-    -- Streams whose head, of any topic, is leased or comes in time.
-    if exists (select from :"schema".stream s cross join lateral (
-                   select p.available_at, p.epoch from :"schema".parked p
-                   where p.box = p_box and p.stream >= s.key and p.stream <= s.key
-                     and (p.epoch is not null or coalesce(p.expires_at > ts, true))
-                   order by p.stream, p.work_id limit 1) h
-               where s.box = p_box and s.halted_at is null and (s.available_at is null or s.available_at <= latest)
-                 and (h.epoch is not null or h.available_at <= latest)
-                 and exists (select from :"schema".parked p
-                             where p.box = p_box and p.stream = s.key
-                               and (p.epoch is not null or (p.available_at <= latest
-                                    and coalesce(p.expires_at > greatest(p.available_at, ts), true)))
-                               and :"schema"._wanted(p.topic, exact, prefixes))) then
-        return false;
-    end if;
-    return not :"schema"._has_fresh(p_box, exact, prefixes, ts, latest)
-       and not :"schema"._has_fresh_streamed(p_box, exact, prefixes, ts, latest);
+    return not exists (
+            select from :"schema".lease l where l.box = p_box and (everything or exists (
+                select from :"schema"._ids(l.items) i join :"schema".message m on m.work_id = i
+                where :"schema"._wanted(m.topic, exact, prefixes))))
+        -- Parked, by the indexes that claims use: plain ones by topic, suspects, waits, streams.
+        and not (everything and exists (
+            select from :"schema".parked p
+            where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0
+              and p.available_at <= latest and coalesce(p.expires_at > greatest(p.available_at, ts), true)
+              and (p.available_at <= ts or p.topic is distinct from wait_topic)))
+        and not (not everything and exists (
+            select from unnest(:"schema"._parked_topics(p_box, exact, prefixes)) t(topic), lateral (
+                select from :"schema".parked p
+                where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0
+                  and p.topic = t.topic collate "C"
+                  and p.available_at <= case when t.topic is distinct from wait_topic then latest else ts end
+                  and coalesce(p.expires_at > greatest(p.available_at, ts), true) limit 1) x))
+        and not exists (
+            select from :"schema".parked p
+            where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count > 0
+              and p.available_at <= latest and coalesce(p.expires_at > greatest(p.available_at, ts), true)
+              and (p.available_at <= ts or p.topic is distinct from wait_topic)
+              and :"schema"._wanted(p.topic, exact, prefixes))
+        and not exists (
+            select from :"schema".parked p
+            where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count < 0 and p.available_at <= ts
+              and coalesce(p.expires_at > ts, true) and :"schema"._wanted(p.topic, exact, prefixes))
+        and not exists (   -- whose head, of any topic, is leased or comes in time
+            select from :"schema".stream s cross join lateral (
+                select p.available_at, p.epoch from :"schema".parked p
+                where p.box = p_box and p.stream >= s.key and p.stream <= s.key
+                  and (p.epoch is not null or coalesce(p.expires_at > ts, true))
+                order by p.stream, p.work_id limit 1) h
+            where s.box = p_box and s.halted_at is null and (s.available_at is null or s.available_at <= latest)
+              and (h.epoch is not null or h.available_at <= latest)
+              and exists (select from :"schema".parked p
+                          where p.box = p_box and p.stream = s.key
+                            and (p.epoch is not null or (p.available_at <= latest
+                                 and coalesce(p.expires_at > greatest(p.available_at, ts), true)))
+                            and :"schema"._wanted(p.topic, exact, prefixes)))
+        and not :"schema"._has_fresh(p_box, exact, prefixes, ts, latest)
+        and not :"schema"._has_fresh_streamed(p_box, exact, prefixes, ts, latest);
 end $$;

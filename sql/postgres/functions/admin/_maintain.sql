@@ -12,6 +12,9 @@ declare
     folded bigint;
     forgotten bigint;
     joins record;
+    dead bigint[];
+    busy bigint[];
+    cutoff timestamptz;
     most constant int := 2000;
 begin
     perform :"schema"._remove_stale();
@@ -37,9 +40,30 @@ begin
             where u.ran_at is null or u.ran_at not between ts - interval '10 seconds' and ts;
         end if;
     end if;
-    purged_dead := :"schema"._purge_dead(p_box, most);
-    forgotten := :"schema"._purge_violations(p_box, most);
-    purged_keys := case p_box when 1 then :"schema"._purge_keys(most) else 0 end;
+    -- Dead letters past their retention, and evidence of work out of order of that age.
+    cutoff := clock_timestamp() - make_interval(secs => :"schema"._setting('retention_dead', 30 * 86400000.0) / 1000);
+    dead := array(
+        select d.work_id from :"schema".dead d where d.box = p_box and d.died_at <= cutoff
+        order by d.died_at limit most for update skip locked);
+    if p_box = 1 and dead <> '{}' then
+        busy := :"schema"._busy_keys(dead);
+        dead := array(select i from unnest(dead) i where i <> all (busy));
+    end if;
+    purged_dead := :"schema"._dead_purge(p_box, dead);
+    delete from :"schema".stream_violation v
+    where v.ctid = any (array(select x.ctid from :"schema".stream_violation x where x.box = p_box and x.at <= cutoff
+                              order by x.at limit most for update skip locked));
+    get diagnostics forgotten = row_count;
+    -- Keys of the inbox that no transaction has used for longer than their retention and whose message is gone, or never
+    -- was.
+    purged_keys := 0;
+    if p_box = 1 then
+        cutoff := clock_timestamp() - make_interval(secs => :"schema"._setting('retention_inbox', 30 * 86400000.0) / 1000);
+        delete from :"schema".inbox_key k
+        where k.ctid = any (array(select x.ctid from :"schema".inbox_key x where x.state <> 1 and x.last_seen_at <= cutoff
+                                  order by x.last_seen_at limit most for update skip locked));
+        get diagnostics purged_keys = row_count;
+    end if;
     delete from :"schema".sleeper p
     where p.ctid = any (array(select s.ctid from :"schema".sleeper s where s.until <= ts
                               order by s.until limit most for update skip locked));

@@ -15,6 +15,7 @@ declare
     l :"schema".upkeep_look;
     firsts bigint[];
     lasts bigint[];
+    busy bigint[];
     last timestamptz;
     is_folded boolean;
     purged int8multirange;
@@ -44,8 +45,14 @@ begin
         from past p)
     select array_agg(c.first_id), array_agg(c.last_id), max(c.at), bool_and(c.is_folded) into firsts, lasts, last, is_folded
     from counted c where c.before < max_messages;
-    if p_box = 1 then
-        firsts := :"schema"._end_runs(firsts, lasts);
+    if p_box = 1 then   -- the keys remember that they were done; a run stays if another transaction holds one of its keys
+        busy := :"schema"._busy_keys(array(
+            select generate_series(r.first_id, r.last_id) from unnest(firsts, lasts) r(first_id, last_id)));
+        select array_agg(r.first_id), array_agg(r.last_id) into firsts, lasts
+        from unnest(firsts, lasts) r(first_id, last_id)
+        where not exists (select from unnest(busy) b where b between r.first_id and r.last_id);
+        perform :"schema"._end_keys(array(
+            select generate_series(r.first_id, r.last_id) from unnest(firsts, lasts) r(first_id, last_id)));
     end if;
     with deleted as (
         delete from :"schema".finished f where f.first_id = any (firsts)

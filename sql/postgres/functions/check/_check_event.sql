@@ -4,14 +4,10 @@ create or replace function :"schema"._check_event(
     causation_id text default null)
 returns void language plpgsql stable :pinned as $$
 begin
-    if coalesce(type, '') = '' then
-        perform :"schema"._invalid(place || 'type', 'is empty: give 1 to :event_type_max characters');
-    elsif char_length(type) > :event_type_max then
-        perform :"schema"._invalid(place || 'type', 'is longer than :event_type_max characters');
-    end if;
-    if event_id = '00000000-0000-0000-0000-000000000000' then
-        perform :"schema"._invalid(place || 'event_id', 'is the nil UUID');
-    end if;
+    perform :"schema"._fault(place, case
+        when coalesce(type, '') = '' then array['type', 'is empty: give 1 to :event_type_max characters']
+        when char_length(type) > :event_type_max then array['type', 'is longer than :event_type_max characters']
+        when event_id = '00000000-0000-0000-0000-000000000000' then array['event_id', 'is the nil UUID'] end);
     -- The part that it shares with a message. An empty topic is none.
     perform :"schema"._check_message(place, coalesce(nullif(topic, ''), '-'), payload, correlation_id, null, null,
                                      null, headers, null, null, null, null, causation_id);

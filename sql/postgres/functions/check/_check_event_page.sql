@@ -2,10 +2,8 @@
 create or replace function :"schema"._check_event_page(argument text, start bigint, max_events int) returns void
 language plpgsql immutable :pinned as $$
 begin
-    if start is null or start < 0 then
-        perform :"schema"._invalid(argument, 'is out of range: give 0 or more');
-    end if;
-    if max_events is null or max_events not between 1 and :event_count_max then
-        perform :"schema"._invalid('max_events', 'is out of range: give 1 to :event_count_max');
-    end if;
+    perform :"schema"._fault('', case
+        when start is null or start < 0 then array[argument, 'is out of range: give 0 or more']
+        when max_events is null or max_events not between 1 and :event_count_max
+            then array['max_events', 'is out of range: give 1 to :event_count_max'] end);
 end $$;

@@ -53,7 +53,7 @@ begin
                 exit;
             end if;
             if total > 0 then   -- a claim that has something does not wait
-                has_turn := :"schema"._try_turn(f.box);
+                has_turn := :"schema"._turn(f.box, false);
                 exit when not has_turn;
             else
                 turn := :"schema"._turn_unless_pooled(f.box, topics, f.pool_from, i < 3);

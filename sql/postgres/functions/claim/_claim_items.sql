@@ -27,10 +27,13 @@ declare
     fresh int8multirange := '{}'::int8multirange;
     total int := 0;   -- of fresh
     share int := 0;   -- of what does not come straight from the log
+    room int;
+    has_suspects boolean;
+    has_others boolean;   -- parked messages, heads of streams, and waits if the claimer names their topic
     waits constant text := case p_box when 0 then :"schema"._wait_topic() end;   -- the topic of waits ...
     named constant boolean := coalesce(waits = any (exact), false);              -- ... which only a claimer that names it gets
+    p_except constant text := case when not named then waits end;
     excess bigint[];
-    look record;
     got record;
 begin
     if (lease between interval ':lease_ms_min milliseconds' and interval ':lease_hours_max hours' and wanted between 1 and :batch_size_max
@@ -40,13 +43,16 @@ begin
     flags := 0;
     f := :"schema"._frontier(p_box, 0::smallint);
     ts := clock_timestamp();   -- after that: see _epoch
-    if not :"schema"._are_streams_due(p_box, f.due_from, ts) then
+    -- In a store without streams, or whose streams are quiet, this costs a look into empty index ranges.
+    if not (:"schema"._has_new_streamed(:"schema"._frontier(p_box, 1::smallint))
+            or :"schema"._has_due_stream(p_box, false, f.due_from, ts)
+            or :"schema"._has_due_stream(p_box, true, f.due_from, ts)) then
         if ts >= f.look_at and alone then
-            has_turn := :"schema"._try_turn(p_box);
+            has_turn := :"schema"._turn(p_box, false);
         end if;
     elsif alone or :"schema"._is_single()
        or :"schema"._is_unsorted(p_box, ts - interval '10 seconds') and not :"schema"._has_due_stream(p_box, false, f.due_from, ts) then
-        has_turn := :"schema"._turn(p_box);
+        has_turn := :"schema"._turn(p_box, true);
         with_streams := has_turn;
         flags := case when has_turn then 0 else 4 end;
     else
@@ -85,49 +91,62 @@ begin
     end if;
     claims := nextval(case p_box when 0 then ':"schema".outbox_claims'::regclass else ':"schema".inbox_claims'::regclass end);
 
-    select l.* into look from :"schema"._look_aside(p_box, f.due_from, ts, suspects, with_streams, waits, named) l;
-    if look.suspects or look.others then
+    -- What is there outside of the pool and the log? Most claims find nothing. (An order leaves no choice of index, not
+    -- even to a plan that was made while the table was empty.)
+    select suspects and (coalesce((
+               select true from :"schema".parked p
+               where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count > 0
+                 and p.available_at >= f.due_from and p.available_at <= ts
+               order by p.box, p.available_at limit 1), false)
+               or with_streams and :"schema"._has_due_stream(p_box, true, f.due_from, ts)),
+           coalesce((
+               select true from :"schema".parked p
+               where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0
+                 and p.available_at >= f.due_from and p.available_at <= ts
+               order by p.box, p.available_at limit 1), false)
+               or with_streams and :"schema"._has_due_stream(p_box, false, f.due_from, ts)
+               or named and coalesce((   -- a minute more than due_from, which does not know of waits
+                   select true from :"schema".parked p
+                   where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count < 0
+                     and p.topic = waits collate "C" and p.available_at >= f.due_from - interval '1 minute'
+                     and p.available_at <= ts
+                   order by p.topic, p.available_at limit 1), false)
+    into has_suspects, has_others;
+    if has_suspects or has_others then
         drawn := :"schema"._draw_epoch(f.epoch);
     end if;
-    if look.suspects and claims % 2 = 0 then
-        side := :"schema"._claim_suspect(p_box, drawn.epoch, f.due_from, ts, exact, prefixes, with_streams, p_owner, waits, named,
-                                         has_turn);
+    if has_suspects and claims % 2 = 0 then
+        side := :"schema"._claim_suspect(p_box, drawn.epoch, f.due_from, ts, exact, prefixes, with_streams, p_owner,
+                                         p_except, has_turn);
     end if;
     if side = '{}' then
         -- Half and half while there are both. Fresh ones come first, so that a run of a stream can fill the room that
-        -- they leave.
-        if look.others then
+        -- they leave, and a second time if the others leave room.
+        if has_others then
             share := wanted / 2 + (wanted % 2) * ((claims + 1) % 2)::int;
         end if;
-        if wanted > share then
-            select * into got from :"schema"._claim_fresh(f, has_turn, alone, wanted - share, ts, exact, prefixes, waits, named);
-            f := got.f;
-            ts := got.ts;
-            has_turn := got.has_turn;
-            moved := moved or got.moved;
-            fresh := got.items;
-            total := got.total;
-            flags := flags | got.flags;
-        end if;
-        if look.others then
+        room := wanted - share;
+        for i in 1 .. 2 loop
+            if room > 0 then
+                select * into got from :"schema"._claim_fresh(f, has_turn, alone, room, ts, exact, prefixes, waits, named);
+                f := got.f;
+                ts := got.ts;
+                has_turn := got.has_turn;
+                moved := moved or got.moved;
+                fresh := fresh + got.items;
+                total := total + got.total;
+                flags := flags | got.flags;
+            end if;
+            exit when i = 2 or not has_others;
             drawn := :"schema"._draw_epoch(f.epoch);
-            side := :"schema"._claim_side(p_box, drawn.epoch, wanted - total, claims % 4 < 2, with_streams,
-                                          f.due_from, ts, exact, prefixes, p_owner, waits, named, has_turn);
-        end if;
-        if share > 0 and total >= wanted - share and cardinality(side) + total < wanted then
-            select * into got from :"schema"._claim_fresh(
-                f, has_turn, alone, wanted - cardinality(side) - total, ts, exact, prefixes, waits, named);
-            f := got.f;
-            ts := got.ts;
-            has_turn := got.has_turn;
-            moved := moved or got.moved;
-            fresh := fresh + got.items;
-            total := total + got.total;
-            flags := flags | got.flags;
-        end if;
-        if look.suspects and side = '{}' and total = 0 then
-            side := :"schema"._claim_suspect(p_box, drawn.epoch, f.due_from, ts, exact, prefixes, with_streams, p_owner, waits,
-                                             named, has_turn);
+            side := :"schema"._claim_side(p_box, drawn.epoch, wanted - total, claims % 4 < 2, with_streams, f.due_from, ts,
+                                          exact, prefixes, p_owner, case when named then waits end, p_except, has_turn);
+            exit when total < wanted - share;
+            room := wanted - cardinality(side) - total;
+        end loop;
+        if has_suspects and side = '{}' and total = 0 then
+            side := :"schema"._claim_suspect(p_box, drawn.epoch, f.due_from, ts, exact, prefixes, with_streams, p_owner,
+                                             p_except, has_turn);
         end if;
     end if;
 
@@ -153,7 +172,13 @@ begin
             epoch := drawn.epoch;
         else
             epoch := (:"schema"._draw_epoch(f.epoch)).epoch;
-            perform :"schema"._stamp_again(p_box, side, drawn.epoch, epoch);
+            -- So the parked messages and streams that were stamped get the other one.
+            update :"schema".parked p set epoch = _claim_items.epoch
+            where p.work_id = any (side) and p.epoch = drawn.epoch;
+            update :"schema".stream s set epoch = _claim_items.epoch
+            where s.ctid = any (:"schema"._stream_rows(p_box, array(
+                      select distinct m.stream from :"schema".message m where m.work_id = any (side) and m.stream is not null)))
+              and s.epoch = drawn.epoch;
         end if;
         until := ts + lease;
         insert into :"schema".lease (box, epoch, owner, until, items, has_parked, claim_number)

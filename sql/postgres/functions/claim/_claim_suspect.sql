@@ -2,7 +2,7 @@
 -- suspect goes out alone, so that the next crash charges only it (BX-003).
 create or replace function :"schema"._claim_suspect(
     p_box smallint, p_epoch bigint, due_from timestamptz, ts timestamptz, exact text[], prefixes text[],
-    with_streams boolean, p_owner uuid, p_waits text, p_named boolean, has_turn boolean)
+    with_streams boolean, p_owner uuid, p_except text, has_turn boolean)
 returns bigint[] language plpgsql volatile :hot as $$
 declare
     taken bigint;
@@ -22,6 +22,5 @@ begin
     if not with_streams then
         return '{}'::bigint[];
     end if;
-    return :"schema"._claim_heads(p_box, p_epoch, 1, true, due_from, ts, exact, prefixes, p_owner, p_waits,
-                                  p_named, has_turn);
+    return :"schema"._claim_heads(p_box, p_epoch, 1, true, due_from, ts, exact, prefixes, p_owner, p_except, has_turn);
 end $$;

@@ -32,22 +32,9 @@ begin
               and k.available_at >= f.due_from and k.available_at <= ts order by k.box, k.available_at limit 1),
            (select true from :"schema".parked k
             where k.box = p_box and k.epoch is null and k.expires_at >= f.expiring_from and k.expires_at <= ts
-            order by k.box, k.expires_at limit 1),
-           (select true from :"schema".stream s
-            where s.box = p_box and not s.suspect and s.available_at >= f.due_from and s.available_at <= ts
-            order by s.box, s.suspect, s.available_at limit 1),
-           (select true from :"schema".stream s
-            where s.box = p_box and s.suspect and s.available_at >= f.due_from and s.available_at <= ts
-            order by s.box, s.suspect, s.available_at limit 1),
-           (select true from (select y.base, y.era from :"schema".frontier y where y.box = p_box and y.lane = 1
-                              order by y.box desc, y.lane desc, y.seq desc limit 1) y
-            where exists (   -- as in _has_new_streamed
-                select from :"schema".message m
-                where m.box = p_box and m.lane = 1 and m.era = y.era and m.xid >= pg_snapshot_xmax(y.base))
-            or pg_snapshot_xmin(y.base) <> pg_snapshot_xmax(y.base) and exists (
-                select from pg_snapshot_xip(y.base) x(xid) cross join lateral (
-                    select from :"schema".message m where m.box = p_box and m.lane = 1 and m.era = y.era and m.xid = x.xid
-                    order by m.xid, m.work_id limit 1) m))) then
+            order by k.box, k.expires_at limit 1))
+       or :"schema"._has_due_stream(p_box, false, f.due_from, ts) or :"schema"._has_due_stream(p_box, true, f.due_from, ts)
+       or :"schema"._has_new_streamed(:"schema"._frontier(p_box, 1::smallint)) then
         return false;
     end if;
     return setval(case p_box when 0 then ':"schema".outbox_quiet'::regclass else ':"schema".inbox_quiet'::regclass end,

@@ -10,7 +10,7 @@ declare
 begin
     perform :"schema"._before_claim(p_box);
     began := clock_timestamp();
-    had_turn := :"schema"._turn(p_box);
+    had_turn := :"schema"._turn(p_box, true);
     seconds := extract(epoch from clock_timestamp() - began);
     if had_turn then
         perform :"schema"._claim_items(p_box, gen_random_uuid(), interval '1 second', 1, null, null, true, null, true,

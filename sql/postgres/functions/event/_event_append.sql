@@ -25,7 +25,7 @@ declare
 begin
     perform :"schema"._check_append(p_stream, p_expected);
     if headers is not null then
-        parsed := :"schema"._read_headers(headers);
+        parsed := :"schema"._read_json('headers', headers);
     end if;
     perform from :"schema".event_stream s where s.stream = p_stream for no key update;
     if not found then

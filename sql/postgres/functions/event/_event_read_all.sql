@@ -1,5 +1,5 @@
 -- The library follows events with this: it gives out positions where they may be missing, then reads the wanted events
--- behind p_after, at most p_most and not more than go into a page (_events_that_fit). The last row is no event
+-- behind p_after, at most p_most and not more than go into a page (_that_fit). The last row is no event
 -- (event_id null): its position is how far this call has looked.
 create or replace function :"schema"._event_read_all(
     p_after bigint, p_most int, exact text[], prefixes text[], p_stream text, p_is_prefix boolean)
@@ -19,7 +19,11 @@ begin
     end if;
     perform :"schema"._sequence_events_behind(p_after, case when everything then p_most else 20000 end);
     if everything then
-        p_most := :"schema"._events_that_fit(p_after, p_most);
+        p_most := :"schema"._that_fit(array(
+            select e.bytes from :"schema"._event_spans(p_after, p_most) s cross join lateral (
+                select e.event_no, :"schema"._event_bytes(e.payload, e.headers) as bytes from :"schema".event_row e
+                where e.event_no between s.first_id and s.last_id offset 0) e
+            order by s.first_position + (e.event_no - s.first_id)));
         return query
             select e.event_id, e.stream, e.version, s.first_position + (e.event_no - s.first_id), e.type, e.payload,
                    e.headers, e.correlation_id, e.created_at, e.causation_id

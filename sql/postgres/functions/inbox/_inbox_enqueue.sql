@@ -15,10 +15,12 @@ set enable_hashjoin = on as $$
 #variable_conflict use_column
 declare
     ts timestamptz := clock_timestamp();
-    fresh uuid[];   -- the messages whose keys are new
+    given constant uuid[] := ids;
+    fresh uuid[];    -- the messages whose keys are new
     known record;
-    news record;
+    ns bigint[];     -- which of the given ones are stored; then the arrays are theirs
     work_ids bigint[];
+    taken uuid;
 begin
     with written as (
         insert into :"schema".inbox_key as k (source, external_id, message_id, state, first_seen_at, last_seen_at,
@@ -33,55 +35,60 @@ begin
         on conflict (source, external_id) do nothing
         returning k.message_id)
     select array_agg(w.message_id) into fresh from written w;
-    if cardinality(fresh) = cardinality(ids) then   -- as they stand
-        work_ids := :"schema"._inbox_store(ids, topics, payloads, correlations, streams, headers, dues, delays, ttls,
-                                      attempts, sources, external_ids, causations, event_types, metadata);
+    if cardinality(fresh) is distinct from cardinality(ids) then   -- else they are stored as they stand
+        select array_agg(k.message_id) as ids, array_agg(k.is_ours) as ours, array_agg(k.content_hash) as hashes
+        into known from (
+            select array_agg(i.source order by i.n) as sources, array_agg(i.external_id order by i.n) as external_ids,
+                   array_agg(i.hash order by i.n) as hashes, array_agg(i.id order by i.n) as ids
+            from (select i.*, row_number() over (partition by i.id order by i.n) as turn
+                  from unnest(sources, external_ids, hashes, ids) with ordinality i(source, external_id, hash, id, n)) i
+            left join unnest(fresh) w(id) on w.id = i.id
+            where w.id is null or i.turn > 1) r
+        cross join lateral :"schema"._note_keys(r.sources, r.external_ids, r.hashes, r.ids, 1::smallint) k
+        where r.ids is not null;
+        if fresh is not null or true = any (known.ours) then   -- the first message of each key that this call has taken
+            select array_agg(i.n order by i.n), array_agg(i.id order by i.n), array_agg(i.topic order by i.n),
+                   array_agg(i.payload order by i.n), array_agg(i.correlation order by i.n), array_agg(i.stream order by i.n),
+                   array_agg(i.header order by i.n), array_agg(i.due order by i.n), array_agg(i.delay order by i.n),
+                   array_agg(i.ttl order by i.n), array_agg(i.attempt order by i.n), array_agg(i.source order by i.n),
+                   array_agg(i.external_id order by i.n), array_agg(i.causation order by i.n),
+                   case when event_types is not null then array_agg(i.event_type order by i.n) end,
+                   case when _inbox_enqueue.metadata is not null then array_agg(i.metadata order by i.n) end
+            into ns, ids, topics, payloads, correlations, streams, headers, dues, delays, ttls, attempts, sources,
+                 external_ids, causations, event_types, metadata
+            from (
+                select i.*, row_number() over (partition by i.id order by i.n) as turn
+                from unnest(ids, topics, payloads, correlations, streams, headers, dues, delays, ttls, attempts, sources,
+                            external_ids, causations, event_types, _inbox_enqueue.metadata)
+                    with ordinality i(id, topic, payload, correlation, stream, header, due, delay, ttl, attempt, source,
+                                      external_id, causation, event_type, metadata, n)
+                left join unnest(fresh) w(id) on w.id = i.id
+                left join unnest(known.ids, known.ours) k(id, is_ours) on k.id = i.id
+                where w.id is not null or k.is_ours) i
+            where i.turn = 1;
+        else
+            ids := null;
+        end if;
+    end if;
+    if ids is not null then
+        select array_agg(e.work_id), (array_agg(e.message_id) filter (where e.duplicate))[1] into work_ids, taken
+        from :"schema"._enqueue_messages(
+            1::smallint, ids, topics, payloads, correlations, streams, headers, dues, delays, ttls, attempts, false, null,
+            sources, external_ids, null, null, causations, event_types, metadata) e;
+        if taken is not null then
+            perform :"schema"._inbox_taken(taken);
+        end if;
+    end if;
+    if ns is null and ids is not null then
         return query select i.work_id, i.id, false, false from unnest(ids, work_ids) i(id, work_id);
         return;
-    end if;
-    select array_agg(k.message_id) as ids, array_agg(k.is_ours) as ours, array_agg(k.content_hash) as hashes
-    into known from (
-        select array_agg(i.source order by i.n) as sources, array_agg(i.external_id order by i.n) as external_ids,
-               array_agg(i.hash order by i.n) as hashes, array_agg(i.id order by i.n) as ids
-        from (select i.*, row_number() over (partition by i.id order by i.n) as turn
-              from unnest(sources, external_ids, hashes, ids) with ordinality i(source, external_id, hash, id, n)) i
-        left join unnest(fresh) w(id) on w.id = i.id
-        where w.id is null or i.turn > 1) r
-    cross join lateral :"schema"._note_keys(r.sources, r.external_ids, r.hashes, r.ids, 1::smallint) k
-    where r.ids is not null;
-    -- The first message of each key that this call has taken.
-    if fresh is not null or true = any (known.ours) then
-        select array_agg(i.n order by i.n) as ns, array_agg(i.id order by i.n) as ids,
-               array_agg(i.topic order by i.n) as topics, array_agg(i.payload order by i.n) as payloads,
-               array_agg(i.correlation order by i.n) as correlations, array_agg(i.stream order by i.n) as streams,
-               array_agg(i.header order by i.n) as headers, array_agg(i.due order by i.n) as dues,
-               array_agg(i.delay order by i.n) as delays, array_agg(i.ttl order by i.n) as ttls,
-               array_agg(i.attempt order by i.n) as attempts, array_agg(i.source order by i.n) as sources,
-               array_agg(i.external_id order by i.n) as external_ids, array_agg(i.causation order by i.n) as causations,
-               case when event_types is not null then array_agg(i.event_type order by i.n) end as event_types,
-               case when _inbox_enqueue.metadata is not null then array_agg(i.metadata order by i.n) end as metadata
-        into news from (
-            select i.*, row_number() over (partition by i.id order by i.n) as turn
-            from unnest(ids, topics, payloads, correlations, streams, headers, dues, delays, ttls, attempts, sources,
-                        external_ids, causations, event_types, metadata)
-                with ordinality i(id, topic, payload, correlation, stream, header, due, delay, ttl, attempt, source,
-                                  external_id, causation, event_type, metadata, n)
-            left join unnest(fresh) w(id) on w.id = i.id
-            left join unnest(known.ids, known.ours) k(id, is_ours) on k.id = i.id
-            where w.id is not null or k.is_ours) i
-        where i.turn = 1;
-        work_ids := :"schema"._inbox_store(news.ids, news.topics, news.payloads, news.correlations, news.streams,
-                                      news.headers, news.dues, news.delays, news.ttls, news.attempts, news.sources,
-                                      news.external_ids, news.causations, news.event_types, news.metadata);
-    else
-        select null::uuid[] as ids, null::bigint[] as ns into news;
     end if;
     return query
         select coalesce(w.work_id, case m.box when 1 then m.work_id end), i.id, w.n is distinct from i.n,
                coalesce(i.hash <> k.hash, false)
-        from unnest(ids, hashes) with ordinality i(id, hash, n)
+        from unnest(given, hashes) with ordinality i(id, hash, n)
         left join unnest(known.ids, known.hashes) k(id, hash) on k.id = i.id
-        left join unnest(news.ids, work_ids, news.ns) w(id, work_id, n) on w.id = i.id
+        left join unnest(ids, work_ids, ns) w(id, work_id, n) on w.id = i.id
         left join lateral (
             select m.work_id, m.box from :"schema".message m where w.id is null and m.message_id = i.id limit 1) m on true
         order by i.n;

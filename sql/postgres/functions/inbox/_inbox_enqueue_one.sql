@@ -11,10 +11,10 @@ declare
     metadata jsonb;
 begin
     if p_headers is not null then
-        parsed := (:"schema"._read_headers(array[p_headers]))[1];
+        parsed := (:"schema"._read_json('headers', array[p_headers]))[1];
     end if;
     if p_metadata is not null then
-        metadata := (:"schema"._read_metadata(array[p_metadata]))[1];
+        metadata := (:"schema"._read_json('metadata', array[p_metadata]))[1];
     end if;
     if (p_id <> '00000000-0000-0000-0000-000000000000' and char_length(p_topic) between 1 and :topic_max
         and octet_length(p_payload) <= :payload_always
@@ -33,8 +33,13 @@ begin
         and (parsed is null or octet_length(p_headers) <= :headers_always
              and not parsed @? 'strict $.* ? (@.type() <> "string")')) is not true then
         perform :"schema"._refuse_key(p_source, p_external_id, p_hash, p_id);
-        perform :"schema"._refuse_one(p_id, p_topic, p_payload, p_stream, p_correlation, parsed, p_due, p_delay, p_ttl,
-                                 p_attempts, true, null, p_causation, metadata, p_event_type);
+        if p_delay < '0' or p_delay > ':delay_days_max days' then
+            perform :"schema"._invalid('delay', 'is out of range: give 0 to :delay_days_max days');
+        end if;
+        perform :"schema"._refuse_message(1::smallint, p_id, p_topic, p_payload, p_stream, p_correlation, parsed, p_due, null,
+                                          null, p_attempts, p_causation, metadata, p_event_type);
+        perform :"schema"._check_message('', p_topic, p_payload, p_correlation, p_due, p_ttl, p_stream, parsed, null, null,
+                                         p_attempts, null);
     end if;
     return :"schema"._inbox_put(
         p_id, p_topic, p_payload, p_correlation, p_stream, parsed,

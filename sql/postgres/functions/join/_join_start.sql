@@ -9,7 +9,14 @@ declare
     ends_at timestamptz := coalesce(p_deadline, ts + make_interval(secs => nullif(deadline_ms, 0) / 1000.0));
 begin
     perform :"schema"._check_join(p_join, null, null);
-    perform :"schema"._check_new_join(p_expected, p_grouping, p_metadata, ends_at);
+    perform :"schema"._fault('', case   -- core/limits/join.c has the same rules for C callers
+        when p_expected is null or p_expected < 1 then array['expected_steps', 'is out of range: give 1 to 2147483647']
+        when char_length(p_grouping) > :grouping_key_max
+            then array['grouping_key', 'is longer than :grouping_key_max characters']
+        when not (ends_at >= '1970-01-01Z' and ends_at < '10000-01-01Z')
+            then array['deadline', 'is out of range: give a time from 1970 to 9999']
+        when octet_length(p_metadata) > :payload_always
+             and not :"schema"._fits('metadata', octet_length(p_metadata), 'payload_bytes_max', 67108864) then null end);
     with started as (
         insert into :"schema".join_row as j (
             join_id, expected_steps, created_at, deadline, grouping_key, metadata, last_lane)

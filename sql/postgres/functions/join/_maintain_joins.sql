@@ -23,7 +23,9 @@ declare
         select l.join_id from late l);
     locked uuid[];
     done record;
-    swept record;
+    old uuid[];   -- ended longer ago than their retention, and no message waits for them (a dead wait does not wait)
+    cutoff timestamptz;
+    removed int;
 begin
     locked := array(
         select j.join_id from :"schema".join_row j where j.join_id = any (overdue || unsure || late)
@@ -37,7 +39,26 @@ begin
     delete from :"schema".late_step l   -- of joins that were purged
     where l.join_id = any (late) and not exists (select from :"schema".join_row j where j.join_id = l.join_id);
     settled := done.counted;
-    select * into swept from :"schema"._purge_joins(2000);
-    purged := swept.purged;
-    more := swept.more or timed_out >= most or done.looked_at >= most;
+    cutoff := clock_timestamp() - make_interval(secs => :"schema"._setting('retention_joins', 30 * 86400000.0) / 1000);
+    old := array(
+        select j.join_id from :"schema".join_row j
+        where j.ended_at <= cutoff and not exists (
+            select from :"schema".join_wait w cross join lateral (
+                select from :"schema".message m where m.work_id = w.work_id limit 1) m
+            where w.join_id = j.join_id and not exists (
+                select from :"schema".dead d where d.work_id = w.work_id))
+        order by j.ended_at limit 100 for update skip locked);
+    delete from :"schema".join_member m   -- members first
+    where m.ctid = any (array(select x.ctid from :"schema".join_member x where x.join_id = any (old) limit 2000));
+    get diagnostics removed = row_count;
+    with empty as materialized (
+        select o as join_id from unnest(old) o
+        where not exists (select from :"schema".join_member m where m.join_id = o)),
+    spans as (delete from :"schema".join_span s using empty e where s.join_id = e.join_id),
+    outcomes as (delete from :"schema".join_outcome o using empty e where o.join_id = e.join_id),
+    counters as (delete from :"schema".join_progress p using empty e where p.join_id = e.join_id),
+    waits as (delete from :"schema".join_wait w using empty e where w.join_id = e.join_id),
+    gone as (delete from :"schema".join_row j using empty e where j.join_id = e.join_id returning j.join_id)
+    select count(*) into purged from gone;
+    more := removed >= 2000 or cardinality(old) >= 100 or timed_out >= most or done.looked_at >= most;
 end $$;

@@ -13,6 +13,6 @@ begin
         p_box, ids, topics, payloads, correlations, streams, headers, dues, delays, ttls, attempts, fresh_ids, joins,
         sources, external_ids,
         case when not fresh_ids then array(
-            select case when :"schema"._is_derived(i.id) then :"schema"._topic_key_id(i.topic, i.id) end
+            select case when :"schema"._is_derived(i.id) then :"schema"._hash_id('boxcar:topic-key:', i.id || i.topic) end
             from unnest(ids, topics) with ordinality i(id, topic, n) order by i.n) end);
 end $$;

@@ -5,7 +5,7 @@
 --
 -- delays and ttls: in milliseconds, 0 = none. fresh_ids: the ids were made in this very call and cannot exist. joins:
 -- to attach each message to, null = none. sources and external_ids: where messages of the inbox come from. others: the
--- ids that programs of another version give to the same keys (see _known_ids). uniques: keys that are free again once
+-- ids that programs of another version give to the same keys (see below). uniques: keys that are free again once
 -- their message has ended (see _take_keys). event_types: of messages that are events of their streams, stored here with
 -- the next version; are_events_stored: the caller has stored the events.
 create or replace function :"schema"._enqueue_messages(
@@ -50,9 +50,17 @@ begin
             select i.id from unnest(ids, others, uniques) i(id, other, unique_key)
             where i.other is null and i.unique_key is null) end);
     end if;
-    -- A message that is there already under its other id counts as a duplicate under that id.
+    -- A program of another version may have enqueued a message of the same topic under the other id of its key: then that
+    -- id is used, and the message counts as a duplicate. This costs a look through the index for each key; messages
+    -- without a key have no other id.
     if others is not null and pg_sequence_last_value(':"schema".old_key_flag') is not null then
-        ids := :"schema"._known_ids(ids, others, topics);
+        ids := array(
+            select coalesce(m.message_id, i.id)
+            from unnest(ids, others, topics) with ordinality i(id, other, topic, n)
+            left join lateral (
+                select m.message_id from :"schema".message m
+                where m.message_id = i.other and m.topic = i.topic collate "C" limit 1) m on true
+            order by i.n);
     end if;
     if uniques is not null then
         ids := :"schema"._take_keys(uniques, ids);
@@ -76,10 +84,10 @@ begin
         return;
     end if;
     if headers is not null then
-        parsed := :"schema"._read_headers(headers);
+        parsed := :"schema"._read_json('headers', headers);
     end if;
     if metadata is not null then
-        parsed_metadata := :"schema"._read_metadata(metadata);
+        parsed_metadata := :"schema"._read_json('metadata', metadata);
     end if;
     if event_types is not null and not are_events_stored then
         perform :"schema"._hold_event_streams(array(

@@ -1,6 +1,6 @@
 -- Enqueues one message with everything that a message can have: the work of _enqueue_messages, without arrays.
 -- p_is_fresh: the id was made in this very call and cannot exist. p_other: the id that programs of another version give
--- to the same key (see _known_ids). p_unique: a key that is free again once its message has ended (see _take_keys).
+-- to the same key (see _enqueue_messages). p_unique: a key that is free again once its message has ended (see _take_keys).
 create or replace function :"schema"._enqueue_one(
     p_id uuid, p_topic text, p_payload text, p_correlation text, p_stream text, p_headers text, p_due timestamptz,
     p_delay interval, p_ttl interval, p_attempts int, p_is_fresh boolean, p_join uuid, p_other uuid, p_unique uuid,
@@ -16,10 +16,10 @@ declare
     result :"schema".enqueue_result;
 begin
     if p_headers is not null then
-        parsed := (:"schema"._read_headers(array[p_headers]))[1];
+        parsed := (:"schema"._read_json('headers', array[p_headers]))[1];
     end if;
     if p_metadata is not null then
-        metadata := (:"schema"._read_metadata(array[p_metadata]))[1];
+        metadata := (:"schema"._read_json('metadata', array[p_metadata]))[1];
     end if;
     if (p_id <> '00000000-0000-0000-0000-000000000000' and char_length(p_topic) between 1 and :topic_max
         and octet_length(p_payload) <= :payload_always
@@ -37,8 +37,14 @@ begin
         and p_is_fresh is not null
         and (parsed is null or octet_length(p_headers) <= :headers_always
              and not parsed @? 'strict $.* ? (@.type() <> "string")')) is not true then
-        perform :"schema"._refuse_one(p_id, p_topic, p_payload, p_stream, p_correlation, parsed, p_due, p_delay, p_ttl,
-                                 p_attempts, p_is_fresh, p_join, p_causation, metadata, p_event_type);
+        perform :"schema"._fault('', case
+            when p_is_fresh is null then array['is_fresh', 'is null']
+            when p_delay < '0' or p_delay > ':delay_days_max days'
+                then array['delay', 'is out of range: give 0 to :delay_days_max days'] end);
+        perform :"schema"._refuse_message(0::smallint, p_id, p_topic, p_payload, p_stream, p_correlation, parsed, p_due, null,
+                                          null, p_attempts, p_causation, metadata, p_event_type);
+        perform :"schema"._check_message('', p_topic, p_payload, p_correlation, p_due, p_ttl, p_stream, parsed, null, null,
+                                         p_attempts, p_join);
     end if;
     if p_delay > '0' and due is null then
         due := ts + p_delay;

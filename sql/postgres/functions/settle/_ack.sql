@@ -69,7 +69,17 @@ begin
         from taken t, unnest(t.items) r;
     end if;
     if done is distinct from wanted then
-        select * into rest from :"schema"._ack_parts(p_box, p_owner, ids, epochs, ts);
+        -- They may be parts of several leases.
+        with taken as materialized (select * from :"schema"._take(p_box, p_owner, ids, epochs)),
+        evidence as (
+            insert into :"schema".finished (first_id, last_id, box, epoch, owner, at)
+            select lower(r), upper(r) - 1, p_box, t.epoch, p_owner, ts from taken t, unnest(t.items) r),
+        counted as (
+            insert into :"schema".tally_delta (first_id, last_id, box)
+            select lower(r), upper(r) - 1, p_box from taken t, unnest(t.items) r)
+        select range_agg(r) as done, range_agg(r) filter (where t.has_parked) as off_path,
+               array_agg(distinct t.epoch) filter (where t.has_parked) as off_epochs
+        into rest from taken t, unnest(t.items) r;
         done := coalesce(done + rest.done, done, rest.done);
         off_path := coalesce(off_path + rest.off_path, off_path, rest.off_path);
         off_epochs := epochs || rest.off_epochs;

@@ -6,8 +6,9 @@ returns void language plpgsql volatile :hot as $$
 declare
     keys text[];
     killers bigint[];
-    halted text[];
-    halters bigint[];
+    halts record;
+    halt record;
+    box_name constant text := case p_box when 0 then 'outbox' else 'inbox' end;
 begin
     select array_agg(d.stream), array_agg(d.id) into keys, killers
     from (select m.stream, min(m.work_id) as id
@@ -34,18 +35,20 @@ begin
         update :"schema".stream s set halted_at = ts, halted_by = k.id, available_at = null
         from unnest(keys, killers) k(key, id)
         where s.box = p_box and s.key = k.key and s.halted_at is null
-        returning s.key, s.halted_by)
-    select array_agg(c.key), array_agg(c.halted_by) into halted, halters from changed c;
-    perform :"schema"._warn_of_halts(p_box, halted, halters);
-    if is_turn then
-        with made as (
-            insert into :"schema".stream (box, key, partition, halted_at, halted_by, position, taken_from)
-            select p_box, k.key, :"schema"._partition(k.key, :"schema"._setting('partition_count', 10000)::int), ts, k.id, p, p
-            from unnest(keys, killers) k(key, id)
-            cross join lateral :"schema"._new_position(:"schema"._frontier(p_box, 1::smallint), k.key) p
-            where not exists (select from :"schema".stream s where s.box = p_box and s.key = k.key)
-            returning stream.key, stream.halted_by)
-        select array_agg(m.key), array_agg(m.halted_by) into halted, halters from made m;
-        perform :"schema"._warn_of_halts(p_box, halted, halters);
-    end if;
+        returning s.key, s.halted_by),
+    made as (
+        insert into :"schema".stream (box, key, partition, halted_at, halted_by, position, taken_from)
+        select p_box, k.key, :"schema"._partition(k.key, :"schema"._setting('partition_count', 10000)::int), ts, k.id, p, p
+        from unnest(keys, killers) k(key, id)
+        cross join lateral :"schema"._new_position(:"schema"._frontier(p_box, 1::smallint), k.key) p
+        where is_turn and not exists (select from :"schema".stream s where s.box = p_box and s.key = k.key)
+        returning stream.key, stream.halted_by)
+    select array_agg(h.key) as keys, array_agg(h.halted_by) as ids into halts
+    from (select * from changed union all select * from made) h;
+    -- The library logs such a warning. If another transaction is in the way and the halt is undone, the warning was sent
+    -- all the same. It is sent again when the halt happens.
+    for halt in select k.key, k.id from unnest(halts.keys, halts.ids) k(key, id) order by k.id limit 100 loop
+        raise warning using errcode = '01BX2', table = box_name, column = halt.key, detail = 'work_id ' || halt.id,
+            message = format('stream %s of the %s is halted: message %s died', halt.key, box_name, halt.id);
+    end loop;
 end $$;

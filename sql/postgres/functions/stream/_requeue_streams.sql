@@ -14,7 +14,7 @@ begin
     update :"schema".stream s set halted_at = null, halted_by = null
     where s.box = p_box and s.key = any (known) and s.halted_by = any (resumed);
     perform :"schema"._advance_streams(p_box, known, ts);
-    if not :"schema"._turn(p_box) then
+    if not :"schema"._turn(p_box, true) then
         raise exception using errcode = '55P03', message = 'claimers are busy; try again';
     end if;
     f := :"schema"._frontier(p_box, 1::smallint);

@@ -4,14 +4,10 @@ create or replace function :"schema"._unmet_by_arrival(
     f :"schema".frontier, first_key text, p_after text, last_key text, wanted int, most int)
 returns text[] language plpgsql stable as $$
 declare
-    beyond :"schema".frontier := f;
+    beyond constant :"schema".frontier := :"schema"._next_window(f, pg_current_snapshot());
     total bigint;
     keys text[];
 begin
-    beyond.base := f.target;
-    beyond.target := pg_current_snapshot();
-    beyond.position_xid := '0';
-    beyond.position_id := 0;
     with w as materialized (
         select x.stream from :"schema"._window(f, most + 1) x
         union all

@@ -1,5 +1,5 @@
 /* Notices of the server. Two kinds of them go into the log. If a statement buries a message and thereby halts
- * a stream (_warn_of_halts), this is logged once the transaction has succeeded. If upkeep or a claim cannot
+ * a stream (_halt_streams), this is logged once the transaction has succeeded. If upkeep or a claim cannot
  * handle a message (_warn_of_trouble), this is logged at once. A borrowed connection keeps the receiver of
  * its owner, which gets these notices as ordinary warnings. */
 #include "connection.h"

@@ -9,12 +9,10 @@ declare
     ts timestamptz := clock_timestamp();
 begin
     perform :"schema"._check_instance(p_instance, p_box, '', 0, 1, p_exact, p_prefixes);
-    if p_exact is null or p_prefixes is null then
-        perform :"schema"._invalid('topics', 'is null');
-    end if;
-    if nap is null or nap not between interval '0' and interval '1 minute' then
-        perform :"schema"._invalid('nap', 'is out of range: give 0 to 1 minute');
-    end if;
+    perform :"schema"._fault('', case
+        when p_exact is null or p_prefixes is null then array['topics', 'is null']
+        when nap is null or nap not between interval '0' and interval '1 minute'
+            then array['nap', 'is out of range: give 0 to 1 minute'] end);
     perform set_config('synchronous_commit', 'off', true);
     if p_listen then
         execute format('listen %I', :"schema"._channel());

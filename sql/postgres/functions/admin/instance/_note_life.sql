@@ -22,6 +22,7 @@ begin
     update :"schema".instance_row r set seen_at = ts
     where r.ctid = any (array(
         select x.ctid from :"schema".instance_row x
-        where x.instance_id = p_owner and x.seen_at < ts - :"schema"._instance_timeout() / 3
+        where x.instance_id = p_owner
+          and x.seen_at < ts - make_interval(secs => :"schema"._setting('instance_timeout', 30000) / 3000)
         for no key update skip locked));
 end $$;

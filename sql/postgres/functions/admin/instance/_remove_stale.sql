@@ -12,7 +12,7 @@ begin
     if p_threshold not between interval '1 second' and interval '1 day' then
         perform :"schema"._invalid('stale_threshold', 'is out of range: give 1 second to 1 day, or null for the setting');
     end if;
-    since := ts - coalesce(p_threshold, :"schema"._instance_timeout());
+    since := ts - coalesce(p_threshold, make_interval(secs => :"schema"._setting('instance_timeout', 30000) / 1000));
     -- Under an older snapshot all instances would seem silent.
     if current_setting('transaction_isolation') <> 'read committed' then
         return 0;

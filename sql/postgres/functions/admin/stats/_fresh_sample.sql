@@ -30,10 +30,7 @@ begin
                     order by m.stream, m.work_id limit most + 1) m
                 where s.box = p_box limit most + 1);
         end if;
-        look.base := look.target;
-        look.target := '9223372036854775807:9223372036854775807:';   -- everything that is committed
-        look.position_xid := '0';
-        look.position_id := 0;
+        look := :"schema"._next_window(look, '9223372036854775807:9223372036854775807:');   -- everything that is committed
         ids := ids || array(select w.work_id from :"schema"._window(look, most + 1) w);
     end loop;
     if cardinality(pooled) > most then

@@ -1,21 +1,42 @@
 -- Every fault of an array of new messages: the rules of _check_message, for many at once. A value that is missing has
--- no fault of its form. Only unusual messages are tried value by value, each in a subtransaction.
-create or replace function :"schema"._message_faults(messages jsonb, place text)
+-- no fault of its form. Only unusual messages are tried value by value, each in a subtransaction. Messages from outside
+-- (p_box 1) also have a key: its faults come first.
+create or replace function :"schema"._message_faults(messages jsonb, place text, p_box smallint)
 returns table (argument text, problem text) language plpgsql stable as $$
 begin
     return query
     with unusual as materialized (
-        select format('%s[%s]', place, m.n - 1) as place, m.n,
-               case when jsonb_typeof(m.o) = 'object' then m.o else '{}' end as o,
-               jsonb_typeof(m.o) = 'object' as is_object,
+        select format('%s[%s]', place, m.n - 1) as place, m.n, m.given, m.is_object, m.o,
                :"schema"._is_castable(m.o ->> 'due_at', 'timestamptz') as due_ok,
                :"schema"._is_castable(m.o ->> 'ttl', 'interval') as ttl_ok,
                :"schema"._is_castable(m.o ->> 'message_id', 'uuid') as id_ok,
                :"schema"._is_castable(m.o ->> 'join_id', 'uuid') as join_ok,
                :"schema"._is_castable(m.o ->> 'max_attempts', 'int') as attempts_ok
-        from jsonb_array_elements(messages) with ordinality m(o, n)
-        where (:"schema"._read_messages(jsonb_build_array(m.o), 0::smallint)).is_usual is not true)
+        from (select e.n, e.o as given, jsonb_typeof(e.o) = 'object' as is_object,
+                     case when jsonb_typeof(e.o) <> 'object' then '{}' when p_box = 0 then e.o
+                          else e.o - '{message_id,key,join_id}'::text[] end as o
+              from jsonb_array_elements(messages) with ordinality e(o, n)
+              where (:"schema"._read_messages(jsonb_build_array(e.o), p_box)).is_usual is not true offset 0) m)
     select z.argument, z.problem from (
+    select s.n, f.nr, s.place || f.field as argument, f.problem
+    from unusual s cross join lateral (values
+        (-7, '.source', 'is empty: give 1 to :source_max characters', coalesce(s.o ->> 'source', '') = ''),
+        (-6, '.source', 'is longer than :source_max characters', char_length(s.o ->> 'source') > :source_max),
+        (-5, '.id', 'is empty: give 1 to :external_id_max characters', coalesce(s.o ->> 'id', '') = ''),
+        (-4, '.id', 'is longer than :external_id_max characters', char_length(s.o ->> 'id') > :external_id_max),
+        (-3, '.content_hash', 'is longer than :content_hash_max characters',
+            char_length(s.o ->> 'content_hash') > :content_hash_max))
+        f(nr, field, problem, is_wrong)
+    where p_box = 1 and s.is_object and f.is_wrong
+    union all
+    select s.n, -2, format('%s.%s', s.place, k), 'must be a text' from unusual s, jsonb_object_keys(s.o) k
+    where p_box = 1 and k in ('source', 'id', 'content_hash') and jsonb_typeof(s.o -> k) not in ('string', 'null')
+    union all
+    select s.n, -1, format('%s.%s', s.place, k), 'is not a known name here: ' || case k
+               when 'join_id' then 'attach the message id to the join' else 'the key stands for it' end
+    from unusual s, jsonb_object_keys(case when s.is_object then s.given else '{}' end) k
+    where p_box = 1 and k in ('message_id', 'key', 'join_id')
+    union all
     select s.n, f.nr, s.place || f.field as argument, f.problem
     from unusual s cross join lateral (values
         (1, '', 'must be an object', not s.is_object),
@@ -81,6 +102,7 @@ begin
     select s.n, 99, format('%s.%s', s.place, k), 'is not a known name'
     from unusual s, jsonb_object_keys(s.o) k
     where k not in ('topic', 'payload', 'correlation_id', 'due_at', 'ttl', 'stream', 'headers', 'message_id', 'key',
-                    'max_attempts', 'join_id', 'unique', 'causation_id', 'metadata', 'is_event', 'event_type')) z
-    order by z.n, z.nr, z.argument;
+                    'max_attempts', 'join_id', 'unique', 'causation_id', 'metadata', 'is_event', 'event_type')
+      and not (p_box = 1 and k in ('source', 'id', 'content_hash'))) z
+    order by z.nr > 0, z.n, z.nr, z.argument;
 end $$;

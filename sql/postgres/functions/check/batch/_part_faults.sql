@@ -19,11 +19,8 @@ begin
     where jsonb_typeof(part -> l) not in ('array', 'null');
     if jsonb_typeof(part -> 'messages') = 'array'
        and (:"schema"._read_messages(part -> 'messages', (place = 'inbox')::int::smallint)).is_usual is not true then
-        if place = 'inbox' then
-            return query select * from :"schema"._inbox_message_faults(part -> 'messages', place || '.messages');
-        else
-            return query select * from :"schema"._message_faults(part -> 'messages', place || '.messages');
-        end if;
+        return query select * from :"schema"._message_faults(part -> 'messages', place || '.messages',
+                                                             (place = 'inbox')::int::smallint);
     end if;
     return query
     select f.argument, f.problem

@@ -9,7 +9,7 @@
 -- one of them. The claim then begins anew, so that no lock stays on that message.
 --
 -- The claim passes over messages that others hold, one by one. If there are many of them, the end of the transaction
--- sets them aside (_crowded_rows): there may be no claimer that claims in another way.
+-- sets them aside: there may be no claimer that claims in another way.
 create or replace function :"schema"._claim_inside(
     f :"schema".frontier, wanted int, exact text[], prefixes text[], topics text[], p_waits text)
 returns int8multirange language plpgsql volatile as $$
@@ -18,7 +18,7 @@ declare
     places bigint[];   -- ... in these rows
     ahead bigint[];    -- what was found in the log ...
     met bigint := 0;   -- ... after this many others
-    crowded bigint[];
+    crowded record;    -- rows of the pool that were passed because others hold all their messages: the first ones
     in_time boolean;
 begin
     for i in 1 .. 5 loop
@@ -30,9 +30,15 @@ begin
                 select b.locked, b.met into ahead, met from :"schema"._lock_beyond(
                     f, wanted - cardinality(pooled), exact, prefixes, p_waits) b;
             end if;
-            crowded := :"schema"._crowded_rows(f, topics, places);
-            if crowded <> '{}' then
-                perform :"schema"._note_end(f.box, true, -1 || crowded);
+            select array_agg(x.place order by x.place) filter (where x.so_far <= 2000) as places, sum(x.size) as total
+            into crowded from (
+                select p.place, p.size, sum(p.size) over (order by p.place) as so_far from :"schema".pool p
+                where p.box = f.box and p.place >= f.pool_from and p.holder is null and p.place <> all (coalesce(places, '{}'))
+                  and p.place < coalesce((select max(z) from unnest(places) z), 9223372036854775807)
+                  and (topics is null or p.topic = any (topics))
+                order by p.box, p.place limit 100) x;
+            if crowded.total > 100 and crowded.places is not null then
+                perform :"schema"._note_end(f.box, true, -1 || crowded.places);
             end if;
             if pooled = '{}' and ahead = '{}' then
                 if met > 0 or exists (
@@ -44,7 +50,9 @@ begin
             end if;
             in_time := :"schema"._let_others_end(f.box, places, ahead <> '{}');
             f := :"schema"._frontier(f.box, 0::smallint);
-            if not in_time or not :"schema"._are_in_pool(f.box, pooled, places) or :"schema"._is_any_behind(f, ahead) then
+            if not in_time or not :"schema"._are_in_pool(f.box, pooled, places) or exists (
+                   select from :"schema".message m
+                   where m.work_id = any (ahead) and (m.era <> f.era or :"schema"._is_behind(f, m.xid, m.work_id))) then
                 raise exception using errcode = 'BX099';
             end if;
             update :"schema".message m set lane = 2 where m.work_id = any (ahead);

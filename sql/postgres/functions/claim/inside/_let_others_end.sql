@@ -6,7 +6,7 @@ begin
     if places is not null then
         perform from :"schema".pool p where p.box = p_box and p.place = any (places) order by p.place for share;
     end if;
-    if with_turn and not :"schema"._turn(p_box) then
+    if with_turn and not :"schema"._turn(p_box, true) then
         return false;
     end if;
     raise exception using errcode = 'BX098';

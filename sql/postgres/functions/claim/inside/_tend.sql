@@ -5,7 +5,7 @@ create or replace function :"schema"._tend(p_box smallint) returns void
 language plpgsql volatile :hot as $$
 begin
     perform :"schema"._clear_expired(p_box, interval '0');
-    if :"schema"._try_turn(p_box) then
+    if :"schema"._turn(p_box, false) then
         perform :"schema"._free_pool(p_box);
         perform :"schema"._fill_pool(p_box);
         perform :"schema"._tend_streams(p_box, (:"schema"._frontier(p_box, 0::smallint)).due_from);

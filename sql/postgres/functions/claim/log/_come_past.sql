@@ -57,10 +57,7 @@ begin
             continue;
         end if;
         exit when advanced;
-        f.base := f.target;
-        f.target := :"schema"._snapshot();
-        f.position_xid := '0';
-        f.position_id := 0;
+        f := :"schema"._next_window(f, :"schema"._snapshot());
         advanced := true;
     end loop;
     moved := total > 0;

@@ -1,14 +1,22 @@
 -- Leases parked messages that are due, oldest first. Works with and without the turn: rows are
--- locked with SKIP LOCKED and re-checked, so two claimers never get the same one.
+-- locked with SKIP LOCKED and re-checked, so two claimers never get the same one. p_waits: only waits, which have this
+-- topic. They are parked in a place of their own (parked.crash_count below 0), where no other claim looks.
 create or replace function :"schema"._claim_parked(
     p_box smallint, p_epoch bigint, wanted int, due_from timestamptz, ts timestamptz, exact text[],
-    prefixes text[])
+    prefixes text[], p_waits text)
 returns bigint[] language plpgsql volatile :hot as $$
 declare
     candidates bigint[];
     taken bigint[];
 begin
-    if exact is null and prefixes is null then
+    if p_waits is not null then
+        candidates := array(
+            select p.work_id from :"schema".parked p
+            where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count < 0
+              and p.topic = p_waits collate "C" and p.available_at >= due_from and p.available_at <= ts
+              and (p.expires_at is null or p.expires_at > ts)
+            order by p.available_at, p.work_id limit wanted for update skip locked);
+    elsif exact is null and prefixes is null then
         candidates := array(
             select p.work_id from :"schema".parked p
             where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0

@@ -13,7 +13,7 @@ declare
     waits constant text := :"schema"._wait_topic();
     ts timestamptz;
     f :"schema".frontier := :"schema"._frontier(0::smallint, 0::smallint);
-    beyond :"schema".frontier := f;
+    beyond constant :"schema".frontier := :"schema"._next_window(f, pg_current_snapshot());
     are_held constant boolean := exists (select from :"schema".pool p where p.box = 0 and p.holder is not null and p.topic = waits);
     are_freed boolean;
     look record;
@@ -23,10 +23,6 @@ begin
     if pg_current_xact_id_if_assigned() is not null or current_setting('transaction_isolation') <> 'read committed' then
         return false;
     end if;
-    beyond.base := f.target;
-    beyond.target := pg_current_snapshot();
-    beyond.position_xid := '0';
-    beyond.position_id := 0;
     select count(*) as n, coalesce(bool_or(w.topic = waits), false) as found into look
     from (select x.topic from :"schema"._window(f, enough) x
           union all select x.topic from :"schema"._window(beyond, enough) x) w;
@@ -35,7 +31,7 @@ begin
         return false;
     end if;
     perform :"schema"._check_identity();
-    if not :"schema"._try_turn(0::smallint) then
+    if not :"schema"._turn(0::smallint, false) then
         return false;
     end if;
     are_freed := are_held and :"schema"._free_pool(0::smallint);

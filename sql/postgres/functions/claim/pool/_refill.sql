@@ -8,7 +8,7 @@ declare
     ts timestamptz;
     got record;
 begin
-    if not :"schema"._try_turn(p_box) then
+    if not :"schema"._turn(p_box, false) then
         return;
     end if;
     if current_setting('transaction_timeout', true) = '0' then   -- as in _claim_numbered: now this transaction has the turn

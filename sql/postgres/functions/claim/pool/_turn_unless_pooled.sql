@@ -3,7 +3,7 @@
 create or replace function :"schema"._turn_unless_pooled(p_box smallint, topics text[], pool_from bigint, look boolean)
 returns boolean language plpgsql volatile as $$
 begin
-    if not :"schema"._turn(p_box) then
+    if not :"schema"._turn(p_box, true) then
         return false;
     end if;
     if look and exists (select from :"schema"._pool_rows(p_box, topics, pool_from, 1)) then

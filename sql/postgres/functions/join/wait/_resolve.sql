@@ -25,7 +25,11 @@ begin
     end if;
     perform :"schema"._sign_of_life(p_owner);
     select * into ours from :"schema"._take_each(p_box, p_owner, ids, epochs, 0, null, null);
-    held := :"schema"._epochs_of(ids, ours.taken, ours.taken_epochs);
+    held := array(   -- an id that is given again has none
+        select case when i.repetition = 1 then t.epoch end
+        from (select u.id, u.n, row_number() over (partition by u.id order by u.n) as repetition
+              from unnest(ids) with ordinality u(id, n)) i
+        left join unnest(ours.taken, ours.taken_epochs) t(id, epoch) on t.id = i.id order by i.n);
     locked := array(select i.join_id from unnest(joins, :"schema"._lock_in_time(joins)) i(join_id, lane)
                     where i.lane is not null);
     perform :"schema"._settle_joins(array(
@@ -70,7 +74,13 @@ begin
     select array_agg(i.id) as ids, array_agg(i.epoch) as epochs into part
     from unnest(ids, held, outcomes) i(id, epoch, outcome) where i.outcome in (2, 3, 4);
     if part.ids is not null then
-        perform :"schema"._finish(p_box, p_owner, part.ids, part.epochs, ts);
+        insert into :"schema".finished (first_id, last_id, box, epoch, owner, at)
+        select i.id, i.id, p_box, i.epoch, p_owner, ts from unnest(part.ids, part.epochs) i(id, epoch);
+        insert into :"schema".tally_delta (first_id, last_id, box) select i, i, p_box from unnest(part.ids) i;
+        perform :"schema"._unpark(p_box, part.ids, part.epochs, ts);
+        if :"schema"._is_step(:"schema"._multirange(part.ids)) then
+            perform :"schema"._count_steps(:"schema"._multirange(part.ids), 1::smallint, ts);
+        end if;
     end if;
 
     select array_agg(i.id) as ids, array_agg(i.epoch) as epochs, array_agg(j.join_id) as joins,

@@ -1,5 +1,5 @@
 -- Messages are going to be stored under ids that may derive from keys alone, as programs of version 9 derive them. From
--- now on keys are looked up under such an id too (_known_ids).
+-- now on keys are looked up under such an id too (_enqueue_messages).
 create or replace function :"schema"._note_old_keys(ids uuid[]) returns void
 language plpgsql volatile as $$
 begin

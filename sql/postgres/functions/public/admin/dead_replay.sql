@@ -1,6 +1,5 @@
 -- Makes dead letters ready again; returns how many.
 create or replace function :"schema".dead_replay(work_ids bigint[], note text default null) returns bigint
-language plpgsql volatile security definer :pinned as $$
-begin
-    return :"schema"._dead_replay(0::smallint, work_ids, note);
-end $$;
+language sql volatile security definer :pinned as $$
+    select :"schema"._dead_replay(0::smallint, work_ids, note)
+$$;

@@ -6,6 +6,8 @@ returns setof :"schema".event_append_result language plpgsql volatile security d
 #variable_conflict use_variable
 declare
     count_max constant int := :event_count_max;
+    event record;
+    place text;
 begin
     perform :"schema"._check_append(stream, expected_version);
     if events is null or jsonb_typeof(events) <> 'array' then
@@ -13,8 +15,20 @@ begin
     elsif jsonb_array_length(events) not between 1 and count_max then
         perform :"schema"._invalid('events', format('has %s events: give 1 to %s', jsonb_array_length(events), count_max));
     end if;
-    perform :"schema"._check_event_object(e.value, e.ordinality - 1)
-    from jsonb_array_elements(events) with ordinality e(value, ordinality);
+    for event in select e.o, e.n from jsonb_array_elements(events) with ordinality e(o, n) loop
+        place := format('events[%s].', event.n - 1);
+        if jsonb_typeof(event.o) <> 'object' then
+            perform :"schema"._invalid(rtrim(place, '.'), 'must be an object');
+        end if;
+        perform :"schema"._check_names(place, event.o, '{type,correlation_id,causation_id,topic}', '{payload,event_id,headers}');
+        if not :"schema"._is_castable(event.o ->> 'event_id', 'uuid') then
+            perform :"schema"._invalid(place || 'event_id', :"schema"._malformed('event_id'));
+        end if;
+        perform :"schema"._check_event(
+            place, event.o ->> 'type', event.o ->> 'payload', (event.o ->> 'event_id')::uuid,
+            nullif(event.o -> 'headers', 'null'), event.o ->> 'correlation_id', event.o ->> 'topic',
+            event.o ->> 'causation_id');
+    end loop;
     return query
         select a.* from (
             select array_agg(coalesce((e.value ->> 'event_id')::uuid, :"schema"._new_message_id()) order by e.n) as ids,

@@ -8,12 +8,10 @@ declare
     found_id bigint;
     state text;
 begin
-    if coalesce(reason, '') = '' then
-        perform :"schema"._invalid('reason', 'is empty: say why');
-    end if;
-    if num_nonnulls(source, id) = 1 or num_nonnulls(source, message_id, work_id) <> 1 then
-        perform :"schema"._invalid('source', 'and id, or message_id, or work_id: give exactly one of the three');
-    end if;
+    perform :"schema"._fault('', case
+        when coalesce(reason, '') = '' then array['reason', 'is empty: say why']
+        when num_nonnulls(source, id) = 1 or num_nonnulls(source, message_id, work_id) <> 1
+            then array['source', 'and id, or message_id, or work_id: give exactly one of the three'] end);
     found_id := :"schema"._find_id(1::smallint, work_id, coalesce(message_id, :"schema"._inbox_id(source, id)));
     if found_id is null then
         raise exception using errcode = 'BX002', message = 'no such message';

@@ -11,24 +11,18 @@ declare
     id uuid := coalesce(message_id, :"schema"._new_message_id());
 begin
     perform :"schema"._check_join(join_id, 'message_id', array[id]);
-    if fail_if_any_step_failed is null then
-        perform :"schema"._invalid('fail_if_any_step_failed', 'is null: give true or false');
-    end if;
-    if coalesce(on_complete_topic, '') = '' or char_length(on_complete_topic) > :topic_max then
-        perform :"schema"._invalid('on_complete_topic', 'must have 1 to :topic_max characters');
-    end if;
-    if on_complete_payload is null then
-        perform :"schema"._invalid('on_complete_payload', 'is null: give a text, empty if there is nothing to say');
-    end if;
-    if on_fail_topic = '' or char_length(on_fail_topic) > :topic_max then
-        perform :"schema"._invalid('on_fail_topic', 'must have 1 to :topic_max characters, or be null if nothing follows a failure');
-    end if;
-    if char_length(correlation_id) > :correlation_id_max then
-        perform :"schema"._invalid('correlation_id', 'is longer than :correlation_id_max characters');
-    end if;
-    if char_length(causation_id) > :causation_id_max then
-        perform :"schema"._invalid('causation_id', 'is longer than :causation_id_max characters');
-    end if;
+    perform :"schema"._fault('', case
+        when fail_if_any_step_failed is null then array['fail_if_any_step_failed', 'is null: give true or false']
+        when coalesce(on_complete_topic, '') = '' or char_length(on_complete_topic) > :topic_max
+            then array['on_complete_topic', 'must have 1 to :topic_max characters']
+        when on_complete_payload is null
+            then array['on_complete_payload', 'is null: give a text, empty if there is nothing to say']
+        when on_fail_topic = '' or char_length(on_fail_topic) > :topic_max
+            then array['on_fail_topic', 'must have 1 to :topic_max characters, or be null if nothing follows a failure']
+        when char_length(correlation_id) > :correlation_id_max
+            then array['correlation_id', 'is longer than :correlation_id_max characters']
+        when char_length(causation_id) > :causation_id_max
+            then array['causation_id', 'is longer than :causation_id_max characters'] end);
     perform :"schema"._join_wait(join_id, id, json_build_object(
         'join_id', join_id, 'fail_if_any_step_failed', fail_if_any_step_failed,
         'on_complete_topic', on_complete_topic, 'on_complete_payload', on_complete_payload,

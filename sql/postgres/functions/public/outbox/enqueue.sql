@@ -3,7 +3,7 @@
 -- unique, it stands for its newest message, and only until that has ended.
 --
 -- A message with nothing but a topic and a payload is stored here, as in _enqueue_plain, with as few calls and settings
--- as possible; its id is made as in _new_message_id. The others are checked by one condition, and looked at one by one
+-- as possible. The others are checked by one condition, and looked at one by one
 -- only to name a fault.
 create or replace function :"schema".enqueue(
     topic text, payload text, correlation_id text default null, due_at timestamptz default null,
@@ -24,9 +24,7 @@ begin
            correlation_id, due_at, ttl, stream, headers, message_id, key, max_attempts, join_id, "unique", causation_id,
            metadata, is_event, event_type) = 0 then
         insert into :"schema".message as m (message_id, box, lane, created_at, topic, payload)
-        values (encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid()) placing substring(
-                    int8send((date_part('epoch', clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1),
-                    'hex')::uuid, 0, 0, clock_timestamp(), enqueue.topic, enqueue.payload)
+        values (:"schema"._new_message_id(), 0, 0, clock_timestamp(), enqueue.topic, enqueue.payload)
         returning m.work_id, m.message_id, false into result;
         if pg_sequence_last_value(':"schema".sleeper_flag') >> 32
            > date_part('epoch', clock_timestamp())::bigint - 1577836800 then
@@ -52,11 +50,7 @@ begin
         perform :"schema"._check_message('', topic, payload, correlation_id, due_at, ttl, stream, headers,
                                     message_id, key, max_attempts, join_id, causation_id, metadata, is_event, event_type);
     end if;
-    id := case when message_id is null and key is null or "unique"
-               then encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid()) placing substring(
-                        int8send((date_part('epoch', clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1),
-                        'hex')::uuid
-               else message_id end;
+    id := case when message_id is null and key is null or "unique" then :"schema"._new_message_id() else message_id end;
     if key is not null then
         key_id := :"schema"._hash_id('boxcar:key:', key);
         if "unique" then

@@ -18,8 +18,11 @@ declare
     faults jsonb;
     settled record;
     also_settled record;
+    keys uuid[];
     messages jsonb := '{}'::jsonb;
     inbox_messages jsonb := '{}'::jsonb;
+    outbox_got record;
+    inbox_got record;
     result :"schema".work_batch_result;
 begin
     select jsonb_agg(jsonb_build_object('argument', f.argument, 'problem', f.problem)) into faults
@@ -41,10 +44,15 @@ begin
                    'work_id', r.work_id, 'message_id', r.message_id, 'duplicate', r.duplicate,
                    'hash_mismatch', r.hash_mismatch) order by r.n), '[]'))
         into inbox_messages
-        from :"schema"._inbox_enqueue_objects(inbox -> 'messages')
+        from :"schema".inbox_enqueue_many(inbox -> 'messages')
             with ordinality r(work_id, message_id, duplicate, hash_mismatch, n);
     end if;
-    perform :"schema"._hold_unique_keys(outbox -> 'messages');
+    keys := array(
+        select :"schema"._hash_id('boxcar:topic-key:', :"schema"._hash_id('boxcar:key:', m.o ->> 'key') || (m.o ->> 'topic'))
+        from jsonb_array_elements(outbox -> 'messages') m(o) where m.o -> 'unique' = 'true');
+    if keys <> '{}' then
+        perform :"schema"._hold_keys(keys);
+    end if;
     select * into settled from :"schema"._settled_ids(outbox);
     select * into also_settled from :"schema"._settled_ids(inbox);
     if settled.lists + also_settled.lists > 1 then
@@ -52,7 +60,10 @@ begin
             owner, settled.ids, also_settled.ids, settled.defers, also_settled.defers, '{}');
     end if;
     if outbox ? 'messages' then
-        messages := jsonb_build_object('messages', :"schema"._enqueue_objects(outbox -> 'messages'));
+        select jsonb_build_object('messages', coalesce(jsonb_agg(jsonb_build_object(
+                   'work_id', r.work_id, 'message_id', r.message_id, 'duplicate', r.duplicate) order by r.n), '[]'))
+        into messages
+        from :"schema".enqueue_many(outbox -> 'messages') with ordinality r(work_id, message_id, duplicate, n);
     end if;
     result.header := jsonb_build_object(
         'outbox', messages || :"schema"._settle_part(0::smallint, owner, outbox));
@@ -68,13 +79,11 @@ begin
     -- Before the first turn, for both boxes: under a turn nothing waits.
     perform :"schema"._before_claim(c.box::smallint)
     from (values (0, outbox), (1, inbox)) c(box, part) where coalesce((c.part #>> '{claim,batch_size}')::int, 0) > 0;
-    result.outbox_work := :"schema"._claim_part(0::smallint, owner, outbox, :"schema"._stored_ids(messages));
-    result.inbox_work := :"schema"._claim_part(1::smallint, owner, inbox, :"schema"._stored_ids(inbox_messages));
+    outbox_got := :"schema"._batch_work(0::smallint, owner, outbox, result.header -> 'outbox');
+    inbox_got := :"schema"._batch_work(1::smallint, owner, inbox, result.header -> 'inbox');
+    result.outbox_work := outbox_got.work;
+    result.inbox_work := inbox_got.work;
     result.header := result.header || jsonb_build_object(
-        'claimed', jsonb_build_object('outbox', cardinality(result.outbox_work), 'inbox', cardinality(result.inbox_work)));
-    result.outbox_work := result.outbox_work || :"schema"._returned_work(
-        0::smallint, owner, outbox, result.header -> 'outbox', result.outbox_work);
-    result.inbox_work := result.inbox_work || :"schema"._returned_work(
-        1::smallint, owner, inbox, result.header -> 'inbox', result.inbox_work);
+        'claimed', jsonb_build_object('outbox', outbox_got.claimed, 'inbox', inbox_got.claimed));
     return result;
 end $$;

@@ -3,11 +3,9 @@
 create or replace function :"schema".stream_rule(pattern text, policy text) returns boolean
 language plpgsql volatile security definer :pinned as $$
 begin
-    if pattern is null or pattern = '' or length(pattern) > 256 or length(pattern) = 256 and right(pattern, 1) <> '*' then
-        perform :"schema"._invalid('pattern', 'must have 1 to :stream_max characters, and may end in *');
-    end if;
-    if policy not in ('continue', 'halt') then
-        perform :"schema"._invalid('policy', 'must be continue, halt or null');
-    end if;
+    perform :"schema"._fault('', case
+        when pattern is null or pattern = '' or length(pattern) > 256 or length(pattern) = 256 and right(pattern, 1) <> '*'
+            then array['pattern', 'must have 1 to :stream_max characters, and may end in *']
+        when policy not in ('continue', 'halt') then array['policy', 'must be continue, halt or null'] end);
     return :"schema"._stream_rule(pattern, policy = 'halt');
 end $$;

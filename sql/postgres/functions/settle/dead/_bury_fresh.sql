@@ -7,11 +7,13 @@ create or replace function :"schema"._bury_fresh(
 returns void language plpgsql volatile :hot as $$
 declare
     f :"schema".frontier;
+    wanted constant int8multirange := :"schema"._multirange(ids);
+    places bigint[];
     held text[];             -- streams that this transaction has locked
     to_be_parked bigint[];   -- of these messages
 begin
     if p_lane = 1 then   -- in the order of claims inside a transaction (_heads_inside)
-        held := :"schema"._hold_streams(p_box, :"schema"._multirange(ids));
+        held := :"schema"._hold_streams(p_box, wanted);
     end if;
     -- Their rows come next, as in _expire_fresh: two transactions that bury the same message meet there, and not in a
     -- deadlock.
@@ -21,7 +23,18 @@ begin
         raise exception using errcode = '55P03', message = 'another call is at work on a message just now; try again';
     end if;
     if p_lane = 0 then
-        perform :"schema"._hold_fresh(p_box, ids);
+        -- Claimers may have found one free before the lock (as in _claim_inside). Otherwise this transaction has them, in the
+        -- pool or beyond the frontier.
+        places := array(select p.place from :"schema".pool p where p.box = p_box and p.items && wanted);
+        if not :"schema"._let_others_end(p_box, places, true) then
+            raise exception using errcode = '55P03', message = 'claimers are busy; try again';
+        end if;
+        f := :"schema"._frontier(p_box, 0::smallint);
+        if not :"schema"._are_in_pool(p_box, array(
+                   select m.work_id from :"schema".message m
+                   where m.work_id = any (ids) and (m.era <> f.era or :"schema"._is_behind(f, m.xid, m.work_id))), places) then
+            raise exception using errcode = '40001', message = 'a message was claimed meanwhile; try again';
+        end if;
     elsif exists (select from :"schema".message m where m.work_id = any (ids)
                     and :"schema"._is_met(:"schema"._frontier(p_box, p_lane), m.xid, m.work_id, m.stream)) then
         -- Not later: a transaction that replays it would wait for its stream, and this one for that transaction.
@@ -42,7 +55,7 @@ begin
     if to_be_parked = '{}' and new_expired_from is null then
         return;
     end if;
-    if not :"schema"._turn(p_box) then
+    if not :"schema"._turn(p_box, true) then
         raise exception using errcode = '55P03', message = 'claimers are busy; try again';
     end if;
     f := :"schema"._frontier(p_box, p_lane);

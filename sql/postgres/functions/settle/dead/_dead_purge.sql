@@ -6,8 +6,14 @@ declare
     keys uuid[];
     holders uuid[];
 begin
-    if p_box = 1 then
-        perform :"schema"._lock_keys(ids);
+    if p_box = 1 then   -- locks keys in the order in which all transactions do
+        perform from (
+            select m.source, m.external_id from unnest(ids) i(id) cross join lateral (
+                select m.source, m.external_id from :"schema".message m where m.work_id = i.id limit 1) m
+            where m.source is not null order by m.source, m.external_id offset 0) s
+        cross join lateral (
+            select from :"schema".inbox_key k
+            where k.source = s.source and k.external_id = s.external_id limit 1 for update) k;
     end if;
     gone := array(
         select d.work_id from :"schema".dead d where d.box = p_box and d.work_id = any (ids)

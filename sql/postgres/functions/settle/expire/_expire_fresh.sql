@@ -21,14 +21,14 @@ begin
     if due is null then
         -- There is nothing to bury, but maybe much to look past next time.
         if exists (select from :"schema".message m where m.box = p_box and m.expires_at >= f.expired_from
-                     and m.expires_at <= ts - interval '1 minute') and :"schema"._turn(p_box) then
+                     and m.expires_at <= ts - interval '1 minute') and :"schema"._turn(p_box, true) then
             f := :"schema"._frontier(p_box, p_lane);
             f.seq := f.seq + 1;
             f.expired_from := greatest(f.expired_from, ts - interval '1 minute');
             perform :"schema"._add_frontier(f);
         end if;
         -- There may be only claimers that cannot sort (_heads_inside), or none.
-        if p_lane = 1 and :"schema"._is_unsorted(p_box, ts - interval '10 seconds') and :"schema"._turn(p_box) then
+        if p_lane = 1 and :"schema"._is_unsorted(p_box, ts - interval '10 seconds') and :"schema"._turn(p_box, true) then
             perform :"schema"._tend_streams(p_box, (:"schema"._frontier(p_box, 0::smallint)).due_from);
         end if;
         return 0;

@@ -3,8 +3,7 @@
 -- stream has nothing for the claimer, its row notes what is known of it. A stream without messages is forgotten. Only
 -- under the turn.
 create or replace function :"schema"._claim_mixed_heads(
-    p_box smallint, p_epoch bigint, due text[], wanted int, ts timestamptz, exact text[], prefixes text[], p_waits text,
-    p_named boolean)
+    p_box smallint, p_epoch bigint, due text[], wanted int, ts timestamptz, exact text[], prefixes text[], p_except text)
 returns bigint[] language plpgsql volatile :hot as $$
 declare
     log record;
@@ -13,7 +12,7 @@ declare
     taken bigint[] := '{}'::bigint[];
 begin
     for i in 1 .. 10 loop
-        log := :"schema"._log_runs(p_box, due, wanted - cardinality(taken), true, p_epoch, ts, exact, prefixes, p_waits, p_named);
+        log := :"schema"._log_runs(p_box, due, wanted - cardinality(taken), true, p_epoch, ts, exact, prefixes, p_except);
         taken := taken || log.ids;
         if log.held is not null then
             update :"schema".stream s
@@ -41,7 +40,7 @@ begin
         room := wanted - cardinality(taken);
         if log.odd is not null and room > 0 then
             got := :"schema"._claim_odd_heads(p_box, p_epoch, log.odd[:room], log.heads[:room], greatest(room / cardinality(log.odd), 1), false,
-                                         i = 1, ts, exact, prefixes, p_waits, p_named);
+                                         i = 1, ts, exact, prefixes, p_except);
             taken := taken || got.ids;
             due := due || coalesce(got.held, '{}');
         end if;

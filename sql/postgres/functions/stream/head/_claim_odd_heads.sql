@@ -3,12 +3,12 @@
 -- is known of it. Only under the turn.
 create or replace function :"schema"._claim_odd_heads(
     p_box smallint, p_epoch bigint, due text[], heads bigint[], share int, p_suspect boolean, is_first boolean, ts timestamptz,
-    exact text[], prefixes text[], p_waits text, p_named boolean, out ids bigint[], out held text[])
+    exact text[], prefixes text[], p_except text, out ids bigint[], out held text[])
 language plpgsql volatile :hot as $$
 declare
     got record;
 begin
-    got := :"schema"._head_runs(p_box, due, heads, share, p_suspect, true, ts, exact, prefixes, p_waits, p_named);
+    got := :"schema"._head_runs(p_box, due, heads, share, p_suspect, true, ts, exact, prefixes, p_except);
     ids := got.ids;
     held := got.held;
     update :"schema".parked p set epoch = p_epoch where p.work_id = any (ids);

@@ -7,7 +7,7 @@
 -- (_is_open). The statement that looks for the messages has to ask this itself.
 create or replace function :"schema"._head_runs(
     p_box smallint, due text[], below bigint[], share int, p_suspect boolean, has_turn boolean, ts timestamptz,
-    exact text[], prefixes text[], p_waits text, p_named boolean,
+    exact text[], prefixes text[], p_except text,
     out ids bigint[], out held text[], out waiting text[], out until timestamptz[], out suspects boolean[],
     out topics text[], out empty text[])
 language plpgsql volatile :hot as $$
@@ -29,7 +29,7 @@ begin
             select m.work_id from met m
             where m.available_at <= ts and (m.crash_count > 0) = p_suspect
               and (m.expires_at is null or m.expires_at > ts) and :"schema"._wanted(m.topic, exact, prefixes)
-              and (p_named or m.topic is distinct from p_waits)))
+              and m.topic is distinct from p_except))
           and p.epoch is null
           and (has_turn or (select :"schema"._is_open(y) from :"schema".frontier y where y.box = p_box and y.lane = 1
                             order by y.box desc, y.lane desc, y.seq desc limit 1))

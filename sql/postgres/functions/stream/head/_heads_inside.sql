@@ -7,12 +7,11 @@
 -- the position that it sees. So messages that this takes from the log leave the log, and are parked.
 create or replace function :"schema"._heads_inside(
     p_box smallint, p_epoch bigint, wanted int, p_suspect boolean, due_from timestamptz, ts timestamptz,
-    exact text[], prefixes text[], p_owner uuid, p_waits text, p_named boolean)
+    exact text[], prefixes text[], p_owner uuid, p_except text)
 returns bigint[] language plpgsql volatile :hot as $$
 declare
     -- More than wanted: some of them may have nothing for the claimer.
-    candidates text[] := :"schema"._ready_streams(p_box, wanted + 20, p_suspect, due_from, ts, exact, prefixes, p_owner,
-                                                  case when not p_named then p_waits end);
+    candidates text[] := :"schema"._ready_streams(p_box, wanted + 20, p_suspect, due_from, ts, exact, prefixes, p_owner, p_except);
     due text[];
     log record;
     got record;
@@ -28,16 +27,16 @@ begin
             held := '{}';
             select '{}'::bigint[] as ids, '{}'::text[] as held into got;
             if p_suspect then
-                select * into got from :"schema"._head_runs(p_box, due, null, 1, true, false, ts, exact, prefixes, p_waits, p_named);
+                select * into got from :"schema"._head_runs(p_box, due, null, 1, true, false, ts, exact, prefixes, p_except);
             else
-                select * into log from :"schema"._log_runs(p_box, due, wanted, false, 0, ts, exact, prefixes, p_waits, p_named);
+                select * into log from :"schema"._log_runs(p_box, due, wanted, false, 0, ts, exact, prefixes, p_except);
                 ids := log.ids;
                 held := coalesce(log.held, '{}');
                 rest := wanted - cardinality(ids);
                 if log.odd is not null and rest > 0 then
                     select * into got from :"schema"._head_runs(
                         p_box, log.odd[:rest], log.heads[:rest], greatest(rest / cardinality(log.odd), 1), false, false, ts,
-                        exact, prefixes, p_waits, p_named);
+                        exact, prefixes, p_except);
                 end if;
             end if;
             held := held || coalesce(got.held, '{}');

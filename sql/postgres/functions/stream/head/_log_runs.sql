@@ -14,7 +14,7 @@
 -- that this claim has already.
 create or replace function :"schema"._log_runs(
     p_box smallint, due text[], wanted int, has_turn boolean, p_epoch bigint, ts timestamptz,
-    exact text[], prefixes text[], p_waits text, p_named boolean,
+    exact text[], prefixes text[], p_except text,
     out ids bigint[], out held text[], out lasts bigint[], out waiting text[], out until timestamptz[], out topics text[],
     out expired bigint[], out odd text[], out heads bigint[], out empty text[])
 language plpgsql volatile :hot as $$
@@ -29,7 +29,7 @@ begin
                coalesce(h.expires_at <= ts, false) as is_expired,
                coalesce(h.expires_at <= ts, false) and not :"schema"._halts(s.key) as is_passed,
                h.work_id is not null and coalesce(h.due_at <= ts, true) and coalesce(h.expires_at > ts, true)
-                   and :"schema"._wanted(h.topic, exact, prefixes) and (p_named or h.topic is distinct from p_waits) as go
+                   and :"schema"._wanted(h.topic, exact, prefixes) and h.topic is distinct from p_except as go
         from f cross join unnest(due) with ordinality d(key, place)
         cross join lateral (
             select s.key, s.position, (

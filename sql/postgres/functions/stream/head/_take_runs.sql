@@ -4,7 +4,7 @@
 -- while heads may be handed out (_is_open).
 create or replace function :"schema"._take_runs(
     p_box smallint, keys text[], places tid[], positions bigint[], wanted int, p_epoch bigint,
-    exact text[], prefixes text[], p_waits text, p_named boolean, out ids bigint[], out rest text[])
+    exact text[], prefixes text[], p_except text, out ids bigint[], out rest text[])
 language plpgsql volatile :hot as $$
 declare
     -- Of each stream, even if there are more streams than needed.
@@ -21,7 +21,7 @@ begin
             select array_agg(m.work_id) as ids, array_position(array_agg(m.goes), false) as stop
             from (select m.work_id,
                          m.due_at is null and m.expires_at is null and :"schema"._wanted(m.topic, exact, prefixes)
-                             and (p_named or m.topic is distinct from p_waits) as goes
+                             and m.topic is distinct from p_except as goes
                   from :"schema".message m
                   where m.box = p_box and m.lane = 1 and m.stream >= d.key and m.stream <= d.key
                     and m.work_id > d.position and m.work_id <= f.target_top and m.era = f.era

@@ -15,6 +15,7 @@ declare
     before :"schema".frontier := f;
     chunk int;
     w record;
+    news record;       -- of the window: what is handed on
     met bigint := 0;   -- how many
     advanced boolean := false;
     moved boolean := false;
@@ -38,11 +39,24 @@ begin
             moved := true;
             f.position_xid := w.last_xid;
             f.position_id := w.ids[w.n];
+            -- If none may be late, most of them change nothing that is known of their stream: it has its row and is looked
+            -- at anyway, or they were taken before they were met. So only the others are handed on.
             if w.late > 0 or f.base_fence is null then
-                perform :"schema"._register_streams(f, w.streams, w.topics, w.ids, case when f.base_fence is null then w.n else w.late end,
-                                                w.n < chunk, ts);
+                news := w;
+            elsif w.n >= chunk and w.streams[1] = w.streams[w.n]
+                  and w.streams = array_fill(w.streams[1], array[w.n::int]) then   -- one stream: the first and the last tell all
+                select array[w.streams[1], w.streams[w.n]] as streams, array[w.topics[1], w.topics[w.n]] as topics,
+                       array[min(i), max(i)] as ids
+                into news from unnest(w.ids) i;
             else
-                perform :"schema"._register_news(f, w.streams, w.topics, w.ids, w.n < chunk, ts);
+                select array_agg(x.stream) as streams, array_agg(x.topic) as topics, array_agg(x.id) as ids into news
+                from unnest(w.streams, w.topics, w.ids) x(stream, topic, id) left join lateral (
+                    select s.position, s.available_at from :"schema".stream s where s.box = f.box and s.key = x.stream limit 1) s on true
+                where s.position is null or s.available_at > ts and x.id > s.position;
+            end if;
+            if news.ids is not null then
+                perform :"schema"._register_streams(f, news.streams, news.topics, news.ids,
+                                                    case when f.base_fence is null then w.n else w.late end, w.n < chunk, ts);
             end if;
         end if;
         if w.n >= chunk then

@@ -6,10 +6,7 @@ declare
     first_id bigint := (select w.work_id from :"schema"._window(f, 1) w);
 begin
     if first_id is null then
-        f.base := f.target;
-        f.target := pg_current_snapshot();
-        f.position_xid := '0';
-        f.position_id := 0;
+        f := :"schema"._next_window(f, pg_current_snapshot());
         first_id := (select w.work_id from :"schema"._window(f, 1) w);
     end if;
     return exists (select from :"schema".message m where m.work_id = first_id and m.created_at < since);

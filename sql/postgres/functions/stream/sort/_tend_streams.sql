@@ -5,7 +5,7 @@ language plpgsql volatile as $$
 declare
     ts constant timestamptz := clock_timestamp();
 begin
-    if :"schema"._sort_streams(p_box, ts) then
-        perform :"schema"._claim_heads(p_box, 0, 100, false, due_from, ts, '{}', '{}', null, null, true, true);
+    if :"schema"._come_past_streams(p_box, ts, 1000) then
+        perform :"schema"._claim_heads(p_box, 0, 100, false, due_from, ts, '{}', '{}', null, null, true);
     end if;
 end $$;

@@ -1,13 +1,6 @@
 -- Messages by work id with all their fields, newest first; the payload only on demand.
-create or replace function :"schema"._items(ids bigint[], with_payload boolean)
-returns table (work_id bigint, message_id uuid, box smallint, topic text, payload text, status text,
-    created_at timestamptz, due_at timestamptz, available_at timestamptz, expires_at timestamptz, stream text,
-    correlation_id text, headers jsonb, retry_count int, crash_count int, max_attempts int, last_error text,
-    owner uuid, epoch bigint, locked_until timestamptz, processed_at timestamptz, processed_by text,
-    reason smallint, died_at timestamptz, source text, external_id text, causation_id text, event_type text, metadata jsonb,
-    stages int)
+create or replace function :"schema"._read_items(ids bigint[], with_payload boolean) returns setof :"schema"._item
 language plpgsql stable :pinned set enable_seqscan = off as $$
-#variable_conflict use_column
 declare
     sees boolean := :"schema"._sees_owners();
 begin

@@ -1,8 +1,0 @@
--- outbox_fail for the inbox.
-create or replace function :"schema".inbox_fail(
-    owner uuid, work_ids bigint[], epochs bigint[] default null, error text default null)
-returns setof bigint language plpgsql volatile security definer :hot as $$
-begin
-    perform :"schema"._check_settle(owner, work_ids, epochs);
-    return query select unnest(:"schema"._fail(1::smallint, owner, work_ids, epochs, array[error], 1::smallint));
-end $$;

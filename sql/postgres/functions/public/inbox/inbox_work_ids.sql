@@ -1,7 +1,0 @@
--- The work ids of messages of the inbox by their message ids, for calls that settle: inbox_ack(owner, inbox_work_ids(...)).
--- Ids that no message has are left out.
-create or replace function :"schema".inbox_work_ids(message_ids uuid[]) returns bigint[]
-language plpgsql stable security definer :hot as $$
-begin
-    return array_remove(:"schema"._work_ids(1::smallint, message_ids), 0);
-end $$;
