@@ -18,13 +18,6 @@
 #define BODY_END "$$"
 #define PINNED_PATH "search_path = pg_catalog, pg_temp"
 
-static const char *const NAMES[] = {
-    [PG_OBJECT_TABLE] = "table", [PG_OBJECT_SEQUENCE] = "sequence",     [PG_OBJECT_TYPE] = "type",
-    [PG_OBJECT_INDEX] = "index", [PG_OBJECT_CONSTRAINT] = "constraint", [PG_OBJECT_TRIGGER] = "trigger",
-    [PG_OBJECT_VIEW] = "view",   [PG_OBJECT_FUNCTION] = "function"};
-
-const char *pg_object_kind_name(enum pg_object_kind kind) { return NAMES[kind]; }
-
 /* "3 17 20": the objects with these numbers. */
 static boxcar_status pick(const struct pg_object_list *list, const char *numbers, struct arena *arena,
                           struct pg_object_list *ret_picked, boxcar_error *err) {

@@ -58,13 +58,20 @@ boxcar_status pg_deploy_ask_buf(struct pg_store *pg, const struct buf *text, cha
     return text->failed ? error_no_memory(err) : pg_deploy_ask(pg, text->data, ret_text, err);
 }
 
+/* 0 = it is none. */
+static int migration_number(const struct sql_file *file) {
+    size_t len = strlen(MIGRATION_PREFIX);
+
+    return strncmp(file->name, MIGRATION_PREFIX, len) == 0 ? atoi(file->name + len) : 0;
+}
+
 /* Which functions and views this library brings, with which limits filled in, in 36 characters. */
 boxcar_status pg_digest_functions(char ret_digest[BOXCAR_UUID_TEXT_SIZE], boxcar_error *err) {
     AUTO_BUF struct buf all = BUF_INIT;
     uint8_t digest[16];
 
     for (const struct sql_file *file = SQL_POSTGRES; file->name; file++)
-        if (strncmp(file->name, MIGRATION_PREFIX, strlen(MIGRATION_PREFIX)) != 0)
+        if (migration_number(file) == 0)
             buf_append_text(&all, file->text);
     for (const struct limit *limit = LIMITS; limit->name; limit++)
         buf_append_format(&all, "%s %" PRId64 "\n", limit->name, limit->value);
@@ -73,12 +80,6 @@ boxcar_status pg_digest_functions(char ret_digest[BOXCAR_UUID_TEXT_SIZE], boxcar
     uuid_derive("boxcar:functions:", (boxcar_str){all.data, all.len}, digest);
     uuid_format(digest, ret_digest);
     return BOXCAR_OK;
-}
-
-static int migration_number(const struct sql_file *file) {
-    if (strncmp(file->name, MIGRATION_PREFIX, strlen(MIGRATION_PREFIX)) != 0)
-        return 0;
-    return atoi(file->name + strlen(MIGRATION_PREFIX));
 }
 
 static boxcar_status read_version(struct pg_store *pg, int *ret_version, boxcar_error *err) {

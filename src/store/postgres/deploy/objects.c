@@ -38,10 +38,21 @@ static const struct {
     {"drop view :\"schema\".", PG_OBJECT_VIEW, true},
 };
 
-static const char LETTERS[] = {
-    [PG_OBJECT_TABLE] = 'r', [PG_OBJECT_SEQUENCE] = 'S',   [PG_OBJECT_TYPE] = 't',
-    [PG_OBJECT_INDEX] = 'i', [PG_OBJECT_CONSTRAINT] = 'c', [PG_OBJECT_TRIGGER] = 'g',
-    [PG_OBJECT_VIEW] = 'v',  [PG_OBJECT_FUNCTION] = 'f'};
+static const struct {
+    char letter;
+    const char *name;
+} KINDS[] = {
+    [PG_OBJECT_TABLE] = {'r', "table"},
+    [PG_OBJECT_SEQUENCE] = {'S', "sequence"},
+    [PG_OBJECT_TYPE] = {'t', "type"},
+    [PG_OBJECT_INDEX] = {'i', "index"},
+    [PG_OBJECT_CONSTRAINT] = {'c', "constraint"},
+    [PG_OBJECT_TRIGGER] = {'g', "trigger"},
+    [PG_OBJECT_VIEW] = {'v', "view"},
+    [PG_OBJECT_FUNCTION] = {'f', "function"},
+};
+
+const char *pg_object_kind_name(enum pg_object_kind kind) { return KINDS[kind].name; }
 
 static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
 
@@ -55,20 +66,20 @@ static void drop(struct pg_object_list *list, enum pg_object_kind kind, boxcar_s
 }
 
 static void read_statement(const char *line, struct pg_object_list *list) {
-    for (size_t i = 0; i < sizeof(STATEMENTS) / sizeof(STATEMENTS[0]); i++) {
-        const char *name = line + strlen(STATEMENTS[i].words), *end = strstr(line, ";\n");
-        struct pg_object object = {.kind = STATEMENTS[i].kind,
-                                   .text = {line, end ? (size_t)(end - line) : strlen(line)}};
+    size_t i = 0;
 
-        if (!begins(line, STATEMENTS[i].words))
-            continue;
-        object.name = (boxcar_str){name, strspn(name, NAME_CHARACTERS)};
-        if (STATEMENTS[i].drops)
-            drop(list, object.kind, object.name);
-        else
-            list->items[list->count++] = object;
+    while (i < sizeof(STATEMENTS) / sizeof(STATEMENTS[0]) && !begins(line, STATEMENTS[i].words))
+        i++;
+    if (i == sizeof(STATEMENTS) / sizeof(STATEMENTS[0]))
         return;
-    }
+    const char *name = line + strlen(STATEMENTS[i].words), *end = strstr(line, ";\n");
+    struct pg_object object = {.kind = STATEMENTS[i].kind,
+                               .name = {name, strspn(name, NAME_CHARACTERS)},
+                               .text = {line, end ? (size_t)(end - line) : strlen(line)}};
+    if (STATEMENTS[i].drops)
+        drop(list, object.kind, object.name);
+    else
+        list->items[list->count++] = object;
 }
 
 static void read_migration(const char *text, struct pg_object_list *list) {
@@ -133,6 +144,6 @@ boxcar_status pg_objects_read(struct arena *arena, struct pg_object_list *ret_li
 
 void pg_objects_as_values(struct buf *text, const struct pg_object_list *list) {
     for (size_t i = 0; i < list->count; i++)
-        buf_append_format(text, "%s('%c', '%.*s')", i > 0 ? ", " : "", LETTERS[list->items[i].kind],
+        buf_append_format(text, "%s('%c', '%.*s')", i > 0 ? ", " : "", KINDS[list->items[i].kind].letter,
                           (int)list->items[i].name.len, list->items[i].name.data);
 }

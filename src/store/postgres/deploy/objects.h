@@ -43,6 +43,12 @@ boxcar_status pg_objects_read(struct arena *arena, struct pg_object_list *ret_li
  * for a type, 'c' for a constraint, 'g' for a trigger and 'f' for a function. */
 void pg_objects_as_values(struct buf *text, const struct pg_object_list *list);
 
+/* "table", "view" ... */
+const char *pg_object_kind_name(enum pg_object_kind kind);
+/* Its kind and its name, for "%s %.*s". */
+#define PG_OBJECT_NAME(object)                                                                               \
+    pg_object_kind_name((object)->kind), (int)(object)->name.len, (object)->name.data
+
 /* constraints.c: the constraints of our tables; the last one has no table. Not read from the migrations,
  * which give most of them no name and change some. A test compares them with a deployed schema. */
 struct pg_constraint {
@@ -60,11 +66,6 @@ boxcar_status pg_objects_find(struct pg_store *pg, bool there, struct arena *are
  */
 boxcar_status pg_objects_find_changed(struct pg_store *pg, struct arena *arena,
                                       struct pg_object_list *ret_changed, boxcar_error *err);
-/* "table", "view" ... */
-const char *pg_object_kind_name(enum pg_object_kind kind);
-/* Its kind and its name, for "%s %.*s". */
-#define PG_OBJECT_NAME(object)                                                                               \
-    pg_object_kind_name((object)->kind), (int)(object)->name.len, (object)->name.data
 /* Objects that init does not make again: an empty one in their place would hide that their contents are
  * gone. */
 static inline bool pg_object_is_irreplaceable(const struct pg_object *object) {

@@ -11,6 +11,8 @@
 #include "store/postgres/connection/error.h"
 #include "store/postgres/connection/query.h"
 
+#define WAITS_MAX 500
+
 /* The columns of PG_JOIN_COUNTS, from `column` on. */
 void pg_read_join_counts(const PGresult *r, int row, int column, boxcar_join *join) {
     join->expected_steps = pg_get_int4(r, row, column);
@@ -108,60 +110,52 @@ static boxcar_status find_join(struct boxcar_store *store, boxcar_join_id join_i
     return BOXCAR_OK;
 }
 
-void pg_log_ended(struct pg_store *pg, const PGresult *result, int column) {
-    size_t count = store_logs(&pg->base, BOXCAR_LOG_INFO) ? pg_get_count(result, 0, column) : 0;
-
-    for (size_t i = 0; i < count; i++) {
-        struct join_rows *list;
-        boxcar_join_id join_id;
-
-        pg_get_uuid_at(result, 0, column, i, join_id.uuid.bytes);
-        if (pg_had_ended(pg, join_id) || find_join(&pg->base, join_id, &list, NULL) != BOXCAR_OK)
-            continue;
-        join_log_ended(&pg->base, list->items, 1);
-        list_free(list);
-    }
-}
-
-/* When the answer to a first try was lost, the second may find the join cancelled: by the first. */
-static bool is_cancelled(struct boxcar_store *store, boxcar_join_id join_id, struct join_change *ret_change) {
+/* Without its texts. */
+static bool glance(struct boxcar_store *store, boxcar_join_id join_id, boxcar_join *ret_join) {
     struct join_rows *list;
 
     if (find_join(store, join_id, &list, NULL) != BOXCAR_OK)
         return false;
-    *ret_change = (struct join_change){.ended = true, .join = list->items[0]};
-    ret_change->join.grouping_key = ret_change->join.metadata = BOXCAR_NO_STR;
+    *ret_join = list->items[0];
+    ret_join->grouping_key = ret_join->metadata = BOXCAR_NO_STR;
     list_free(list);
-    return ret_change->join.status == BOXCAR_JOIN_CANCELLED;
+    return true;
 }
 
-static boxcar_status report(struct pg_store *pg, boxcar_join_id join_id, const struct step_end *step,
-                            struct join_change *ret_change, boxcar_error *err) {
-    AUTO_RESULT PGresult *result = NULL;
+void pg_log_ended(struct pg_store *pg, const PGresult *result, int column) {
+    size_t count = store_logs(&pg->base, BOXCAR_LOG_INFO) ? pg_get_count(result, 0, column) : 0;
 
-    TRY(pg_ask(pg, PG_JOIN_REPORT, &result, err, P_ID(join_id), P_ID(step->message_id),
-               P_INT2(step->outcome)));
-    read_change(result, 0, join_id, ret_change);
-    return BOXCAR_OK;
+    for (size_t i = 0; i < count; i++) {
+        boxcar_join_id join_id;
+        boxcar_join join;
+
+        pg_get_uuid_at(result, 0, column, i, join_id.uuid.bytes);
+        if (!pg_had_ended(pg, join_id) && glance(&pg->base, join_id, &join))
+            join_log_ended(&pg->base, &join, 1);
+    }
 }
 
-static boxcar_status cancel(struct pg_store *pg, boxcar_join_id join_id, struct join_change *ret_change,
-                            boxcar_error *err) {
-    AUTO_RESULT PGresult *result = NULL;
-    boxcar_error why = BOXCAR_ERROR_INIT;
-    boxcar_status status = pg_ask(pg, PG_JOIN_CANCEL, &result, &why, P_ID(join_id));
+/* ---- ending and waiting ---- */
 
-    if (status == BOXCAR_OK)
-        read_change(result, 0, join_id, ret_change);
-    if (status == BOXCAR_E_CONFLICT && why.outcome_unknown && is_cancelled(&pg->base, join_id, ret_change))
-        return BOXCAR_OK;
-    return pg_error_pass(status, &why, err);
-}
-
+/* When the answer to a first try was lost, the second may find the join cancelled: by the first. */
 boxcar_status pg_join_end(struct boxcar_store *store, boxcar_join_id join_id, const struct step_end *step,
                           struct join_change *ret_change, boxcar_error *err) {
-    return step ? report(pg_store_of(store), join_id, step, ret_change, err)
-                : cancel(pg_store_of(store), join_id, ret_change, err);
+    struct pg_store *pg = pg_store_of(store);
+    AUTO_RESULT PGresult *result = NULL;
+    boxcar_error why = BOXCAR_ERROR_INIT;
+    boxcar_join join;
+
+    boxcar_status status = step ? pg_ask(pg, PG_JOIN_REPORT, &result, &why, P_ID(join_id),
+                                         P_ID(step->message_id), P_INT2(step->outcome))
+                                : pg_ask(pg, PG_JOIN_CANCEL, &result, &why, P_ID(join_id));
+    if (status == BOXCAR_OK)
+        read_change(result, 0, join_id, ret_change);
+    if (!step && status == BOXCAR_E_CONFLICT && why.outcome_unknown && glance(store, join_id, &join) &&
+        join.status == BOXCAR_JOIN_CANCELLED) {
+        *ret_change = (struct join_change){.ended = true, .join = join};
+        return BOXCAR_OK;
+    }
+    return pg_error_pass(status, &why, err);
 }
 
 boxcar_status pg_join_wait(struct boxcar_store *store, boxcar_join_id join_id,
@@ -179,10 +173,6 @@ boxcar_status pg_join_wait(struct boxcar_store *store, boxcar_join_id join_id,
     return BOXCAR_OK;
 }
 
-/* ---- looking ---- */
-
-#define WAITS_MAX 500
-
 boxcar_status pg_evaluate_waits(struct pg_store *pg, int64_t *ret_count, boxcar_error *err) {
     AUTO_RESULT PGresult *result = NULL;
 
@@ -192,6 +182,8 @@ boxcar_status pg_evaluate_waits(struct pg_store *pg, int64_t *ret_count, boxcar_
     *ret_count = pg_get_int8(result, 0, 0);
     return BOXCAR_OK;
 }
+
+/* ---- looking ---- */
 
 boxcar_status pg_join_page(struct boxcar_store *store, const boxcar_join_filter *filter,
                            boxcar_join_id join_id, struct join_rows **ret_list, boxcar_error *err) {
