@@ -14,18 +14,17 @@
 struct global_options global_options;
 
 struct poptOption GLOBAL_OPTIONS[] = {
-    {"config", 0, POPT_ARG_STRING, &global_options.config, 0,
-     "read settings from a file (BOXCAR_CONFIG; default none)", "FILE"},
-    {"store", 0, POPT_ARG_STRING, &global_options.store, 0,
-     "sqlite:PATH or a postgres:// URL (BOXCAR_STORE; default sqlite:boxcar.db)", "URL"},
-    {"schema", 0, POPT_ARG_STRING, &global_options.schema, 0,
-     "PostgreSQL schema (BOXCAR_SCHEMA; default boxcar)", "NAME"},
+    OPTION_TEXT("config", global_options.config, "read settings from a file (BOXCAR_CONFIG; default none)",
+                "FILE"),
+    OPTION_TEXT("store", global_options.store,
+                "sqlite:PATH or a postgres:// URL (BOXCAR_STORE; default sqlite:boxcar.db)", "URL"),
+    OPTION_TEXT("schema", global_options.schema, "PostgreSQL schema (BOXCAR_SCHEMA; default boxcar)", "NAME"),
     {"output", 'o', POPT_ARG_STRING, &global_options.output, 0, "table, json or jsonl", "FORMAT"},
-    {"log-level", 0, POPT_ARG_STRING, &global_options.log_level, 0,
-     "debug, info (default of worker), warn (default) or error", "LEVEL"},
-    {"log-format", 0, POPT_ARG_STRING, &global_options.log_format, 0, "logfmt (default) or json", "FORMAT"},
+    OPTION_TEXT("log-level", global_options.log_level,
+                "debug, info (default of worker), warn (default) or error", "LEVEL"),
+    OPTION_TEXT("log-format", global_options.log_format, "logfmt (default) or json", "FORMAT"),
     {"help", 'h', POPT_ARG_NONE, &global_options.help, 0, "show help and exit", NULL},
-    {"version", 0, POPT_ARG_NONE, &global_options.version, 0, "show the version and exit", NULL},
+    OPTION_FLAG("version", global_options.version, "show the version and exit"),
     POPT_TABLEEND};
 
 /* popt replaces "!#:+" inside the value of an option by the next positional argument, a relic

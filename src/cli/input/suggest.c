@@ -1,5 +1,6 @@
 #include "suggest.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* Longer words are never names of ours. */
@@ -7,7 +8,8 @@ enum { WORD_MAX = 32 };
 
 static size_t min(size_t a, size_t b) { return a < b ? a : b; }
 
-size_t suggest_distance(const char *a, const char *b) {
+/* How many letters have to be changed, added, left out or swapped with their neighbour. */
+static size_t distance_of(const char *a, const char *b) {
     size_t rows = strlen(a), columns = strlen(b);
     size_t cost[WORD_MAX + 1][WORD_MAX + 1];
     if (rows > WORD_MAX || columns > WORD_MAX)
@@ -27,17 +29,12 @@ size_t suggest_distance(const char *a, const char *b) {
     return cost[rows][columns];
 }
 
-/* Near enough: a third of the letters may be wrong, or the word was cut short. */
-static int is_near(const char *typed, const char *candidate, size_t distance) {
-    size_t length = strlen(typed);
-    return distance <= (length + 2) / 3 || (length >= 2 && strncmp(typed, candidate, length) == 0);
-}
-
 void suggest_consider(struct suggestion *suggestion, const char *candidate) {
-    size_t distance = suggest_distance(suggestion->typed, candidate);
-    if (!is_near(suggestion->typed, candidate, distance))
-        return;
-    if (!suggestion->best || distance < suggestion->distance) {
+    const char *typed = suggestion->typed;
+    size_t length = strlen(typed), distance = distance_of(typed, candidate);
+    /* Near enough: a third of the letters may be wrong, or the word was cut short. */
+    bool is_near = distance <= (length + 2) / 3 || (length >= 2 && strncmp(typed, candidate, length) == 0);
+    if (is_near && (!suggestion->best || distance < suggestion->distance)) {
         suggestion->best = candidate;
         suggestion->distance = distance;
     }

@@ -4,9 +4,6 @@
 
 #include <stddef.h>
 
-/* How many letters have to be changed, added, left out or swapped with their neighbour. */
-size_t suggest_distance(const char *a, const char *b);
-
 /* Keeps the best candidate seen so far. Start with {typed, NULL, 0}. */
 struct suggestion {
     const char *typed;

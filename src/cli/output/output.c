@@ -109,9 +109,10 @@ static bool put_row(const struct column *columns, size_t count, const json_t *ro
 }
 
 static bool put_table(const struct output *output) {
-    struct column columns[32];
+    enum { COLUMNS_MAX = 32 };
+    struct column columns[COLUMNS_MAX];
     size_t count = 0, i;
-    for (const char *const *name = output->columns; *name && count < 32; name++) {
+    for (const char *const *name = output->columns; *name && count < COLUMNS_MAX; name++) {
         columns[count] = (struct column){.name = *name, .is_last = !name[1]};
         if (!measure(&columns[count++], output->rows))
             return false;

@@ -24,7 +24,8 @@ struct progress {
     bool is_over; /* under its lock */
 };
 
-bool progress_is_wanted(void) {
+/* Whether a user may be watching: standard error is a terminal that can wipe a line. */
+static bool is_wanted(void) {
     const char *terminal = getenv("TERM");
     return isatty(STDERR_FILENO) && !(terminal && strcmp(terminal, "dumb") == 0);
 }
@@ -68,7 +69,7 @@ static void release(struct progress *progress) {
 }
 
 struct progress *progress_begin(struct cli *cli, const char *text) {
-    struct progress *progress = progress_is_wanted() ? calloc(1, sizeof(*progress)) : NULL;
+    struct progress *progress = is_wanted() ? calloc(1, sizeof(*progress)) : NULL;
     if (!progress || !monitor_init(&progress->monitor)) {
         free(progress);
         return NULL;

@@ -12,9 +12,6 @@
 struct cli;
 struct progress;
 
-/* Whether a user may be watching: standard error is a terminal that can wipe a line. */
-bool progress_is_wanted(void);
-
 /* `text` says what is done: "storing 120000 messages". NULL = no user is watching, or it cannot be
  * shown; the functions below do nothing then. Log lines and reports wipe the line away. */
 struct progress *progress_begin(struct cli *cli, const char *text);

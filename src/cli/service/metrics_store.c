@@ -208,7 +208,8 @@ void metrics_store_stop(struct metrics_store *store) {
     pthread_cond_broadcast(&store->monitor.changed);
     while (!store->ended && monitor_wait(&store->monitor, deadline_us))
         ;
-    bool abandoned = store->abandoned = !store->ended;
+    bool abandoned = !store->ended;
+    store->abandoned = abandoned;
     pthread_mutex_unlock(&store->monitor.lock);
     if (abandoned) {
         pthread_detach(thread);

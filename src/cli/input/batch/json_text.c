@@ -7,7 +7,7 @@
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-static const char *skip_blanks(const char *at, const char *end) {
+static inline const char *skip_blanks(const char *at, const char *end) {
     while (at < end && is_blank(*at))
         at++;
     return at;
@@ -98,29 +98,31 @@ static bool copy_value(struct copy *copy, int depth);
 static bool is_next(const struct copy *copy, char c) { return copy->at < copy->end && *copy->at == c; }
 
 static bool copy_until(struct copy *copy, const char *to) {
-    copy->into = mempcpy(copy->into, copy->at, (size_t)(to - copy->at));
+    size_t length = (size_t)(to - copy->at);
+    memcpy(copy->into, copy->at, length);
+    copy->into += length;
     copy->at = to;
     return true;
 }
 
-/* The blanks around it stay behind. */
-static bool copy_mark(struct copy *copy, char mark) {
-    copy->at = skip_blanks(copy->at, copy->end);
-    if (!is_next(copy, mark))
+static inline bool copy_char(struct copy *copy, char c) {
+    if (!is_next(copy, c))
         return false;
-    *copy->into++ = mark;
-    copy->at = skip_blanks(copy->at + 1, copy->end);
+    *copy->into++ = c;
+    copy->at++;
     return true;
 }
+
+static inline void leave_blanks(struct copy *copy) { copy->at = skip_blanks(copy->at, copy->end); }
 
 /* Of a character of a string, an escape included; 0 = it is not plain. */
 static size_t character_size(const char *at, const char *end) {
     unsigned char byte = (unsigned char)*at;
+    if (byte >= ' ' && byte < 0x80 && byte != '\\')
+        return 1;
     if (byte == '\\')
         return end - at >= 2 && at[1] != '\0' && strchr("\"\\/bfnrt", at[1]) ? 2 : 0;
-    if (byte < 0x80)
-        return byte >= ' ';
-    return utf8_char_size(at, (size_t)(end - at));
+    return byte < ' ' ? 0 : utf8_char_size(at, (size_t)(end - at));
 }
 
 /* *ret_text: what is between its quotes. */
@@ -183,23 +185,30 @@ static bool copy_name(struct copy *copy, boxcar_str *names, size_t count) {
     if (!copy_string(copy, &name) || !is_new_name(names, count, name))
         return false;
     names[count] = name;
-    return copy_mark(copy, ':');
+    leave_blanks(copy);
+    if (!copy_char(copy, ':'))
+        return false;
+    leave_blanks(copy);
+    return true;
 }
 
 /* An object or an array. */
 static bool copy_list(struct copy *copy, int depth, char closing) {
     boxcar_str names[MEMBERS_MAX];
     size_t count = 0;
-    copy_mark(copy, *copy->at);
-    if (is_next(copy, closing))
-        return copy_until(copy, copy->at + 1);
+    copy_char(copy, *copy->at);
+    leave_blanks(copy);
+    if (copy_char(copy, closing))
+        return true;
     do {
+        leave_blanks(copy);
         if (closing == '}' && !copy_name(copy, names, count++))
             return false;
         if (!copy_value(copy, depth))
             return false;
-    } while (copy_mark(copy, ','));
-    return is_next(copy, closing) && copy_until(copy, copy->at + 1);
+        leave_blanks(copy);
+    } while (copy_char(copy, ','));
+    return copy_char(copy, closing);
 }
 
 static bool copy_value(struct copy *copy, int depth) {
