@@ -1,18 +1,15 @@
 -- The rules for a message (core/limits/message.c has the same for C callers). place: prefix of the
--- argument's name. What may be too large for a setting is compared with the least that the setting can be first: 680 bytes
--- of jsonb may be more than 4 KiB as text.
+-- argument's name.
 create or replace function :"schema"._check_message(
     place text, topic text, payload text, correlation_id text, due_at timestamptz, ttl interval, stream text,
     headers jsonb, message_id uuid, key text, max_attempts int, join_id uuid, causation_id text default null,
     metadata jsonb default null, is_event boolean default null, event_type text default null)
 returns void language plpgsql stable :pinned as $$
-begin
-    perform :"schema"._fault(place, case
+declare
+    fault constant text[] := case
         when coalesce(topic, '') = '' then array['topic', 'is empty: give 1 to :topic_max characters']
         when char_length(topic) > :topic_max then array['topic', 'is longer than :topic_max characters']
         when payload is null then array['payload', 'is null: give a text, empty if there is nothing to say']
-        when octet_length(payload) > :payload_always
-             and not :"schema"._fits(place || 'payload', octet_length(payload), 'payload_bytes_max', 67108864) then null
         when char_length(correlation_id) > :correlation_id_max
             then array['correlation_id', 'is longer than :correlation_id_max characters']
         when char_length(causation_id) > :causation_id_max
@@ -26,8 +23,6 @@ begin
             then array[case when is_event then 'is_event' else 'event_type' end,
                        'needs a stream: the event is stored as its next version']
         when jsonb_typeof(metadata) <> 'object' then array['metadata', 'must be a JSON object']
-        when pg_column_size(metadata) > 680
-             and not :"schema"._fits(place || 'metadata', octet_length(metadata::text), 'headers_bytes_max', 65536) then null
         when not (due_at >= '1970-01-01Z' and due_at < '10000-01-01Z')
             then array['due_at', 'is out of range: give a time from 1970 to 9999']
         when ttl <= interval '0' or ttl > interval ':delay_days_max days'
@@ -40,7 +35,19 @@ begin
         when jsonb_typeof(headers) <> 'object' then array['headers', 'must be a JSON object']
         when headers @? 'strict $.* ? (@.type() <> "string")'
             then array['headers', 'must be a JSON object whose values are strings']
-        when pg_column_size(headers) > 680
-             and not :"schema"._fits(place || 'headers', octet_length(headers::text), 'headers_bytes_max', 65536) then null
-        when join_id = '00000000-0000-0000-0000-000000000000' then array['join_id', 'is the nil UUID'] end);
+        when join_id = '00000000-0000-0000-0000-000000000000' then array['join_id', 'is the nil UUID'] end;
+begin
+    if fault is not null then
+        perform :"schema"._invalid(place || fault[1], fault[2]);
+    end if;
+    -- First compared with the least that the settings can be: 680 bytes of jsonb may be more than 4 KiB as text.
+    if octet_length(payload) > :payload_always then
+        perform :"schema"._fits(place || 'payload', octet_length(payload), 'payload_bytes_max', 67108864);
+    end if;
+    if pg_column_size(metadata) > 680 then
+        perform :"schema"._fits(place || 'metadata', octet_length(metadata::text), 'headers_bytes_max', 65536);
+    end if;
+    if pg_column_size(headers) > 680 then
+        perform :"schema"._fits(place || 'headers', octet_length(headers::text), 'headers_bytes_max', 65536);
+    end if;
 end $$;

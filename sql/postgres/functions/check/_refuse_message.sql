@@ -7,15 +7,19 @@ create or replace function :"schema"._refuse_message(
     delay_ms bigint, ttl_ms bigint, max_attempts int, causation_id text default null, metadata jsonb default null,
     event_type text default null)
 returns boolean language plpgsql volatile :pinned as $$
-begin
-    perform :"schema"._fault('', case
+declare
+    fault constant text[] := case
         when p_box is null or p_box not in (0, 1) then array['box', 'must be 0 or 1']
         when coalesce(id, '00000000-0000-0000-0000-000000000000') = '00000000-0000-0000-0000-000000000000'
             then array['message_id', 'is missing or the nil UUID']
         when stream = '' then array['stream', 'is empty: give 1 to :stream_max characters, or null']
         when delay_ms not between 0 and :delay_ms_max then array['delay', 'is out of range: give 0 to :delay_days_max days']
         when ttl_ms not between 0 and :delay_ms_max
-            then array['ttl', 'is out of range: give more than 0 and at most :delay_days_max days'] end);
+            then array['ttl', 'is out of range: give more than 0 and at most :delay_days_max days'] end;
+begin
+    if fault is not null then
+        perform :"schema"._invalid(fault[1], fault[2]);
+    end if;
     perform :"schema"._check_message('', topic, payload, correlation_id, due_at, null, stream, headers, null, null,
                                 max_attempts, null, causation_id, metadata, null, event_type);
     return true;

@@ -130,7 +130,8 @@ begin
                             and coalesce(char_length(s.stream) between 1 and :stream_max
                                          and s.stream <> '00000000-0000-0000-0000-000000000000', true)
                             and coalesce(char_length(s.causation) <= :causation_id_max, true)
-                            and coalesce(char_length(s.event_type) between 1 and :event_type_max and s.stream is not null, true)
+                            and (s.event_type is null
+                                 or char_length(s.event_type) between 1 and :event_type_max and s.stream is not null)
                             and coalesce(jsonb_typeof(s.metadata) = 'object' and pg_column_size(s.metadata) <= 680, true)
                             and coalesce(char_length(s.correlation) <= :correlation_id_max, true)
                             and coalesce(s.due_at between '1970-01-01Z' and '9999-12-31Z', true)
