@@ -19,7 +19,8 @@ static int wait_until_us(pthread_cond_t *cond, pthread_mutex_t *mutex, int64_t a
 }
 
 int cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, int64_t at_ms) {
-    return at_ms > INT64_MAX / 1000 ? pthread_cond_wait(cond, mutex) : wait_until_us(cond, mutex, at_ms * 1000);
+    return at_ms > INT64_MAX / 1000 ? pthread_cond_wait(cond, mutex)
+                                    : wait_until_us(cond, mutex, at_ms * 1000);
 }
 
 int thread_start(pthread_t *ret_thread, void *(*run)(void *context), void *context) {

@@ -25,7 +25,7 @@ static const char READS_STREAMS[] = "work on a few streams reads all of them";
     "'_expire_leases', '_bury_expired', '_take', '_take_epoch', '_ack', 'outbox_ack', '_unpark', "           \
     "'_abandon', 'outbox_abandon', '_give_back', '_release', '_renew', '_fail', '_bury', "                   \
     "'_advance_streams', 'inbox_enqueue', 'inbox_enqueue_many', "                                            \
-    "'_inbox_enqueue', '_note_keys', '_inbox_look', '_inbox_accept', 'inbox_accept', "       \
+    "'_inbox_enqueue', '_note_keys', '_inbox_look', '_inbox_accept', 'inbox_accept', "                       \
     "'inbox_already_processed', "                                                                            \
     "'inbox_claim', '_claim_by_topics', 'inbox_ack', '_busy_keys', '_end_keys']"
 

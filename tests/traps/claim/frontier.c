@@ -84,10 +84,10 @@ static const char *own_transaction(struct fixture *f) {
     sql_run(conn, "begin");
     sql_run(conn, "select pg_current_xact_id()");
     sql_enqueue(others, "early"); /* so that our own id lies inside the snapshot */
-    sql_run(
-        conn,
-        "do $$ begin perform _turn(0::smallint, true); perform _fill_pool(0::smallint); end $$"); /* as at the end
-                                                                                               of a claim */
+    sql_run(conn,
+            "do $$ begin perform _turn(0::smallint, true); perform _fill_pool(0::smallint); end $$"); /* as at
+                                                                                                   the end of
+                                                                                                   a claim */
     sql_enqueue(conn, "own"); /* as by a trigger that comes after that */
     sql_run(conn, "commit");
     sql_claim(others, 10);

@@ -193,9 +193,10 @@ static const char *half_a_window(struct fixture *f) {
     sql_enqueue_streamed(other, "s", "second");
     sql_run(other, "commit");
     sql_run(conn, "update frontier set target_fence = null"); /* which numbers there were is not known */
-    sql_run(conn, "do $$ begin " SORT_STREAMS_BY(
-                      "5000", "1") "perform _turn(0::smallint, true); perform _come_past_streams(0::smallint, "
-                                   "now(), 1000); " SORT_STREAMS_BY("1", "5000") "end $$");
+    sql_run(conn,
+            "do $$ begin " SORT_STREAMS_BY(
+                "5000", "1") "perform _turn(0::smallint, true); perform _come_past_streams(0::smallint, "
+                             "now(), 1000); " SORT_STREAMS_BY("1", "5000") "end $$");
     assert_string_equal(sql_text(conn, "select key from stream"), "s");
     const char *got = claim_later(conn);
     if (!same(got, ""))
@@ -265,7 +266,8 @@ static const struct trap TRAPS[] = {
     {"a_claim_inside_a_transaction_leaves_what_was_taken_from_the_log",
      beside_the_log,
      {WAITING(TWICE),
-      {"looking again", "_claim_inside", "where m.work_id = any (ahead) and (m.era", "where false and (m.era", TWICE}}},
+      {"looking again", "_claim_inside", "where m.work_id = any (ahead) and (m.era", "where false and (m.era",
+       TWICE}}},
     {"what_is_claimed_inside_a_transaction_is_left_by_a_claim_of_one",
      before_a_claim_of_one,
      {{"looking for locks at once", "_claim_at_once", "one.locker = 0 and", "", HELD},
@@ -316,8 +318,8 @@ static const struct trap TRAPS[] = {
        "an open claim keeps a row of the pool"}}},
     {"what_is_held_is_set_aside_by_claims_inside_a_transaction",
      many_that_are_held,
-     {{"noting where it is", "_claim_inside", "if crowded.total > 100 and crowded.places is not null then", "if false then",
-       "claims meet held messages one by one"},
+     {{"noting where it is", "_claim_inside", "if crowded.total > 100 and crowded.places is not null then",
+       "if false then", "claims meet held messages one by one"},
       {"setting it aside", "_at_end", "perform :\"schema\"._set_aside(new.box, new.places[2:]);", "null;",
        "claims meet held messages one by one"}}},
     {"what_stays_in_the_pool_is_not_leased",
@@ -330,8 +332,8 @@ static const struct trap TRAPS[] = {
      half_a_window,
      {{"looking whether all is sorted", "_log_runs", "where f.is_open or has_turn", "where true",
        "a message has overtaken another of its stream"},
-      {"sorting at the end", "_tend_streams", "if :\"schema\"._come_past_streams(p_box, ts, 1000) then", "if false then",
-       "nobody has sorted the stream"}}},
+      {"sorting at the end", "_tend_streams", "if :\"schema\"._come_past_streams(p_box, ts, 1000) then",
+       "if false then", "nobody has sorted the stream"}}},
     {"a_claim_inside_a_transaction_leaves_other_streams_alone",
      streams_left_alone,
      {{"giving locks back", "_heads_inside", "raise exception using errcode = 'BX099';", "null;", TOO_MANY}}},

@@ -112,9 +112,9 @@ static const char *two_kinds_of_turn(struct fixture *f) {
     for (int i = 0; i < 4; i++)
         sql_enqueue(conn, "p");
     const char *now = sql_text(conn, "select pg_get_functiondef('_turn'::regproc)");
-    sql_run(conn,
-            "create or replace function _turn(box smallint, wait boolean) returns boolean language plpgsql as $$ begin "
-            "if wait then perform pg_advisory_xact_lock(1, box); end if; return wait; end $$");
+    sql_run(conn, "create or replace function _turn(box smallint, wait boolean) returns boolean language "
+                  "plpgsql as $$ begin "
+                  "if wait then perform pg_advisory_xact_lock(1, box); end if; return wait; end $$");
     sql_run(old, "begin");
     assert_int_equal(sql_number(old, "select count(*) from _claim_by_topics(0::smallint, " WORKER
                                      ", '30 s', 2, null, true)"),
@@ -137,13 +137,15 @@ static const struct trap TRAPS[] = {
     {"advisory_locks_of_others_hold_nobody_up",
      advisory_locks,
      {{"a lock that needs rights", "*", "box = 0 then\n        lock table",
-       "box = 0 then\n        perform pg_advisory_xact_lock(':\"schema\".frontier'::regclass::oid::int, box);\n"
+       "box = 0 then\n        perform pg_advisory_xact_lock(':\"schema\".frontier'::regclass::oid::int, "
+       "box);\n"
        "        lock table",
        HELD_UP}}},
     {"only_the_owner_can_lock_what_turns_are_taken_by", locks_of_the_turn, {{0}}},
     {"a_viewer_holds_nobody_up",
      open_viewer,
-     {{"leaving the turn alone", "_sort_now", "null;", "perform :\"schema\"._turn(p_box, true);", VIEWER_HOLDS}}},
+     {{"leaving the turn alone", "_sort_now", "null;", "perform :\"schema\"._turn(p_box, true);",
+       VIEWER_HOLDS}}},
     {"advisory_locks_of_others_stop_no_join",
      lanes,
      {{"locks of rows", "_lock_join", "for i in 0 .. lanes - 1 loop",

@@ -48,7 +48,7 @@ const char *sql_claim(PGconn *conn, int batch_size);
 #define NO_FULL_LOOK "update frontier set look_at = clock_timestamp() + interval '50 s'"
 /* Sorts new messages of streams into the parking lot, as a claim does. */
 #define SORT_STREAMS                                                                                         \
-    "do $$ begin perform _turn(0::smallint, true); for i in 1 .. 20 loop "                                         \
+    "do $$ begin perform _turn(0::smallint, true); for i in 1 .. 20 loop "                                   \
     "exit when _come_past_streams(0::smallint, clock_timestamp(), 1000); end loop; end $$"
 /* A message that was abandoned once and is ready again. */
 void sql_park(PGconn *conn, const char *payload);
