@@ -85,7 +85,7 @@ boxcar_owner boxcar_worker_owner(const boxcar_worker *worker) {
 void boxcar_worker_stats_read(boxcar_worker *worker, boxcar_worker_stats *ret_stats) {
     boxcar_worker_stats stats = BOXCAR_WORKER_STATS_INIT;
 
-    if (!worker || !ret_stats)
+    if (!worker || answer_check(ret_stats, "ret_stats", NULL) != BOXCAR_OK)
         return;
     stats.state = (boxcar_worker_state)atomic_load(&worker->state);
     if (stats.state != BOXCAR_WORKER_IDLE && stats.state != BOXCAR_WORKER_STOPPED)
@@ -108,7 +108,7 @@ void boxcar_worker_stats_read(boxcar_worker *worker, boxcar_worker_stats *ret_st
 }
 
 bool boxcar_worker_handler_stats_read(boxcar_worker *worker, size_t i, boxcar_handler_stats *ret_stats) {
-    if (!worker || !ret_stats || i > worker->handlers->count)
+    if (!worker || answer_check(ret_stats, "ret_stats", NULL) != BOXCAR_OK || i > worker->handlers->count)
         return false;
     handler_read_stats(i < worker->handlers->count ? worker->handlers->items[i] : &worker->wait_handler,
                        ret_stats);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/utf8.h"
 #include "core/topic.h"
 
@@ -106,7 +107,5 @@ void handler_read_stats(struct handler *handler, boxcar_handler_stats *ret_stats
     stats.seconds = (double)atomic_load(&handler->microseconds) / 1e6;
     for (size_t i = 0; i < BOXCAR_HANDLER_BUCKETS; i++)
         stats.buckets[i] = atomic_load(&handler->buckets[i]);
-    size_t size = ret_stats->struct_size < sizeof(stats) ? ret_stats->struct_size : sizeof(stats);
-    memcpy(ret_stats, &stats, size);
-    ret_stats->struct_size = size;
+    answers_write(ret_stats, &stats, 1, sizeof(stats));
 }

@@ -27,7 +27,8 @@ static const char READS_STREAMS[] = "work on a few streams reads all of them";
     "'_advance_streams', 'inbox_enqueue', 'inbox_enqueue_many', "                                            \
     "'_inbox_enqueue', '_note_keys', '_inbox_look', '_inbox_accept', 'inbox_accept', "                       \
     "'inbox_already_processed', "                                                                            \
-    "'inbox_claim', '_claim_by_topics', 'inbox_ack', '_busy_keys', '_end_keys']"
+    "'inbox_claim', '_claim_by_topics', 'inbox_ack', '_busy_keys', '_end_keys', "                            \
+    "'_maintain', '_purge_done', '_dead_purge']"
 
 static int64_t hot_functions_with(PGconn *conn, const char *condition) {
     return sql_number(conn,

@@ -35,7 +35,7 @@ begin
         on conflict (source, external_id) do nothing
         returning k.message_id)
     select array_agg(w.message_id) into fresh from written w;
-    if cardinality(fresh) is distinct from cardinality(ids) then   -- else they are stored as they stand
+    if (cardinality(fresh) = cardinality(ids)) is not true then   -- else they are stored as they stand
         select array_agg(k.message_id) as ids, array_agg(k.is_ours) as ours, array_agg(k.content_hash) as hashes
         into known from (
             select array_agg(i.source order by i.n) as sources, array_agg(i.external_id order by i.n) as external_ids,

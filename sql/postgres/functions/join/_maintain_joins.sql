@@ -25,7 +25,7 @@ declare
     done record;
     old uuid[];   -- ended longer ago than their retention, and no message waits for them (a dead wait does not wait)
     cutoff timestamptz;
-    removed int;
+    removed int := 0;
 begin
     locked := array(
         select j.join_id from :"schema".join_row j where j.join_id = any (overdue || unsure || late)
@@ -48,17 +48,20 @@ begin
             where w.join_id = j.join_id and not exists (
                 select from :"schema".dead d where d.work_id = w.work_id))
         order by j.ended_at limit 100 for update skip locked);
-    delete from :"schema".join_member m   -- members first
-    where m.ctid = any (array(select x.ctid from :"schema".join_member x where x.join_id = any (old) limit 2000));
-    get diagnostics removed = row_count;
-    with empty as materialized (
-        select o as join_id from unnest(old) o
-        where not exists (select from :"schema".join_member m where m.join_id = o)),
-    spans as (delete from :"schema".join_span s using empty e where s.join_id = e.join_id),
-    outcomes as (delete from :"schema".join_outcome o using empty e where o.join_id = e.join_id),
-    counters as (delete from :"schema".join_progress p using empty e where p.join_id = e.join_id),
-    waits as (delete from :"schema".join_wait w using empty e where w.join_id = e.join_id),
-    gone as (delete from :"schema".join_row j using empty e where j.join_id = e.join_id returning j.join_id)
-    select count(*) into purged from gone;
+    purged := 0;
+    if old <> '{}' then   -- otherwise the tables are not even locked
+        delete from :"schema".join_member m   -- members first
+        where m.ctid = any (array(select x.ctid from :"schema".join_member x where x.join_id = any (old) limit 2000));
+        get diagnostics removed = row_count;
+        with empty as materialized (
+            select o as join_id from unnest(old) o
+            where not exists (select from :"schema".join_member m where m.join_id = o)),
+        spans as (delete from :"schema".join_span s using empty e where s.join_id = e.join_id),
+        outcomes as (delete from :"schema".join_outcome o using empty e where o.join_id = e.join_id),
+        counters as (delete from :"schema".join_progress p using empty e where p.join_id = e.join_id),
+        waits as (delete from :"schema".join_wait w using empty e where w.join_id = e.join_id),
+        gone as (delete from :"schema".join_row j using empty e where j.join_id = e.join_id returning j.join_id)
+        select count(*) into purged from gone;
+    end if;
     more := removed >= 2000 or cardinality(old) >= 100 or timed_out >= most or done.looked_at >= most;
 end $$;

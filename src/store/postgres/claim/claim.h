@@ -35,5 +35,7 @@ int64_t pg_claim_number(struct pg_store *pg);
 void pg_note_lost_claim(struct pg_store *pg, boxcar_owner owner, boxcar_box box, int64_t number,
                         int64_t lease_ms);
 void pg_give_back_lost(struct pg_store *pg);
+/* The next pg_give_back_lost() asks for all of them, due or not: the server is known to have ended them. */
+void pg_hasten_lost(struct pg_store *pg);
 
 #endif

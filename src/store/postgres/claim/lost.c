@@ -59,6 +59,11 @@ static bool give_back(struct pg_store *pg, struct pg_lost_claim *lost, int64_t n
     return pg_get_int8(result, 0, 0) > 0 || now_ms >= lost->until_ms;
 }
 
+void pg_hasten_lost(struct pg_store *pg) {
+    for (size_t i = 0; i < pg->lost_count; i++)
+        pg->lost[i].next_ms = 0;
+}
+
 void pg_give_back_lost(struct pg_store *pg) {
     int64_t now_ms = pg->lost_count > 0 ? clock_ms() : 0;
 

@@ -132,6 +132,9 @@ static boxcar_status talk(struct exchange *x, boxcar_error *err) {
     receive_claims(x, &status, err);
     if (settles && !x->settle)
         plan_claims(x);
+    if (settles && !x->settle && x->unknown)
+        pg_hasten_lost(
+            x->pg); /* the repeated enqueue waited for the first one, and so for the claim behind it */
     end_pipeline(x->pg);
     end_failed_transaction(x->pg, err);
     return status;

@@ -85,11 +85,9 @@ static boxcar_status count_attempt(struct sqlite_store *store, const struct leas
                                    const struct release *how, struct parked *row, bool *ret_exhausted,
                                    boxcar_error *err) {
     boxcar_str error = utf8_cut(how->error, BOXCAR_ERROR_TEXT_MAX);
-    int64_t max_attempts = 0; /* the setting's, unless the message has its own */
     TRY(sqlite_settings_load(store, err));
+    int64_t max_attempts = store->settings.max_attempts; /* unless the message has its own */
     TRY(query_find_int(store, S_MESSAGE_RULES, &max_attempts, err, Q_INT(lease->work_id)));
-    if (max_attempts == 0)
-        max_attempts = store->settings.max_attempts;
     row->retry_count++;
     row->crash_count += how->crashed;
     if (error.data != NULL)

@@ -187,7 +187,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "select work_id from boxcar_lease where until <= ?1 and (?3 < 0 or box = ?3) order by until limit ?2",
     [S_FINISHED_INSERT] =
         "insert into boxcar_finished (first_id, last_id, owner, at, counted) values (?1, ?2, ?3, ?4, 1)",
-    [S_MESSAGE_RULES] = "select max_attempts from boxcar_message where work_id = ?1",
+    [S_MESSAGE_RULES] =
+        "select max_attempts from boxcar_message where work_id = ?1 and max_attempts is not null",
     [S_ATTEMPT_INSERT] =
         "insert into boxcar_attempt (work_id, at, retry_count, outcome, owner, epoch, error) "
         "values (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
