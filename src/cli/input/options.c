@@ -240,8 +240,8 @@ void option_label(const struct cli *cli, const char *argument, char ret_label[OP
     static const char *const ENDINGS[] = {"", "_ms", "_at", "_id", "s", "_steps", "_topic", "_version"};
     const char *dot = strrchr(argument, '.');
     char name[OPTION_LABEL_SIZE]; /* without its path and index: "error" for settlements[2].error */
-    snprintf(name, sizeof(name), "%.*s", (int)strcspn(dot ? dot + 1 : argument, "["),
-             dot ? dot + 1 : argument);
+    snprintf(name, sizeof(name), "%s", argument + (dot ? dot + 1 - argument : 0));
+    name[strcspn(name, "[")] = '\0';
     const char *label = fixed_label(cli, argument, name);
     snprintf(ret_label, OPTION_LABEL_SIZE, "%s", label ? label : name);
     size_t length = strlen(name);
