@@ -435,9 +435,8 @@ bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) 
     struct result result = {.arena = ARENA_INIT};
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_status status = request_send(pump->store, &request, &result, &err);
-    if (claims)
-        pump_end_turn(pump, status == BOXCAR_OK ? count_claimed(&result) : 0);
     if (status != BOXCAR_OK) {
+        pump_end_turn(pump, claims, 0);
         take_failure(pump, status, claims, beats, &err);
         return true;
     }
@@ -449,10 +448,12 @@ bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) 
     /* Some verdicts of a request whose answer was lost may not have gone out again yet. */
     pump->sent_before = pump->sent_before && (pump_is_refused(pump) || pump->finished.count > 0);
     take_answer(pump, &request, &result, asked_at_ms);
+    size_t claimed = count_claimed(&result);
     if (claims)
         take_work(pump, claim_sizes, &result, asked_at_ms);
     else
         result_release(&result);
+    pump_end_turn(pump, claims, claimed); /* the work is in the queue: the next store's comes behind it */
     if (pump->claims_fail)
         pump_look_soon(pump); /* at the next try */
     return true;

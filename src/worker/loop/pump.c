@@ -408,6 +408,7 @@ boxcar_status pump_run(struct boxcar_worker *worker, boxcar_error *err) {
         .worker = worker, .now_ms = now_ms, .next_renewal_ms = now_ms, .end_error = BOXCAR_ERROR_INIT};
     memcpy(&pump.random, worker->owner.uuid.bytes + 12, sizeof(pump.random));
     pump_set_strategy(&pump);
+    pump_sit_down(&pump);
     atomic_store(&worker->turned_at_ms, now_ms);
     TRY(pump_open(&pump, err));
     struct steward *steward = worker->seat ? NULL : start_steward(&pump);

@@ -129,7 +129,10 @@ static inline bool pump_has_found(const struct pump *pump) {
 
 /* How much to claim now, of `size` that there is room for; 0 = it is not this store's turn. */
 int pump_take_turn(struct pump *pump, bool wants, int size);
-void pump_end_turn(struct pump *pump, size_t claimed);
+/* A request has been answered, or has failed; `claims`: it asked for work. */
+void pump_end_turn(struct pump *pump, bool claims, size_t claimed);
+/* When the loop begins: what the one before has learned. */
+void pump_sit_down(struct pump *pump);
 /* Once in each turn of the loop. */
 void pump_report(struct pump *pump);
 bool pump_may_take_suspects(const struct pump *pump);

@@ -21,8 +21,8 @@ int pump_take_turn(struct pump *pump, bool wants, int size) {
     return may ? size : 0;
 }
 
-void pump_end_turn(struct pump *pump, size_t claimed) {
-    if (pump_seat(pump))
+void pump_end_turn(struct pump *pump, bool claims, size_t claimed) {
+    if (pump_seat(pump) && claims)
         seat_claimed(pump_seat(pump), claimed);
 }
 
@@ -72,8 +72,18 @@ static bool has_soon(struct pump *pump) {
     return pump_is_drained(pump, pump_seat(pump)->share->soon_ms, &drained, &err) == BOXCAR_OK && !drained;
 }
 
+void pump_sit_down(struct pump *pump) {
+    struct seat *seat = pump_seat(pump);
+    if (!seat)
+        return;
+    pump->pace.known = seat->knows_pace;
+    pump->pace.message_us = seat->message_us;
+}
+
 static void rise(struct pump *pump) {
     struct seat *seat = pump_seat(pump);
+    seat->knows_pace = pump->pace.known;
+    seat->message_us = pump->pace.message_us;
     seat->has_worked = pump->has_worked;
     seat->has_more = pump_has_found(pump);
     if (!pump_is_attached(pump))

@@ -44,6 +44,8 @@ struct seat {
     int64_t claiming_since_ms;
 
     /* Of its loop; read when that has ended. */
+    bool knows_pace; /* what its loop has learned, for the next one */
+    double message_us;
     bool is_down;          /* the store could not be used, and the log says so ... */
     int64_t down_since_ms; /* ... since then */
     bool has_more;         /* it left although it may have more work */
