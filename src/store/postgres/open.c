@@ -153,6 +153,16 @@ static boxcar_status take_rows(const PGresult *result, store_row_fn *take, void 
     return BOXCAR_OK;
 }
 
+/* Classes 22 and 42: data and names that the query has wrong. */
+static boxcar_status explain_query(struct pg_store *pg, const PGresult *result, boxcar_error *err) {
+    const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+
+    if (sqlstate && text && (strncmp(sqlstate, "42", 2) == 0 || strncmp(sqlstate, "22", 2) == 0))
+        return error_invalid(err, "query", "the query cannot be run: %s", text);
+    return pg_error_from_result(pg, result, err);
+}
+
 static boxcar_status run_query(struct pg_store *pg, boxcar_str url, const char *query, int most_columns,
                                store_row_fn *take, void *context, boxcar_error *err) {
     AUTO_RESULT PGresult *result = NULL;
@@ -163,10 +173,10 @@ static boxcar_status run_query(struct pg_store *pg, boxcar_str url, const char *
     TRY(pg_check_url(pg->url, err));
     TRY(pg_connect(pg, err));
     result = pg_run_text(pg, query);
+    if (PQresultStatus(result) == PGRES_COMMAND_OK)
+        return error_invalid(err, "query", "the query brings no rows: give a select");
     if (PQresultStatus(result) != PGRES_TUPLES_OK)
-        return PQresultStatus(result) == PGRES_COMMAND_OK
-                   ? error_invalid(err, "query", "the query brings no rows: give a select")
-                   : pg_error_from_result(pg, result, err);
+        return explain_query(pg, result, err);
     if (PQnfields(result) > most_columns || PQnfields(result) > 8)
         return error_invalid(err, "query", "the query has %d columns: give at most %d", PQnfields(result),
                              most_columns);
