@@ -21,6 +21,7 @@
 
 #include "backoff.h"
 #include "error.h"
+#include "fleet.h"
 #include "message.h"
 #include "store.h"
 #include "strategy.h"
@@ -131,13 +132,15 @@ typedef struct boxcar_worker_options {
                                    metadata have this many bytes together */
     int batch_limit;            /* 1 to 10,000: how far batches of quick messages grow while claims come
                                    back full. If it is not above batch_size, batches do not grow */
+    const boxcar_fleet_options *fleet; /* many stores (boxcar/fleet.h); NULL = the one of `store`. Copied. The
+                                          url of `store` does not count then, all else of it does */
 } boxcar_worker_options;
 
 #ifdef __cplusplus
 #define BOXCAR_WORKER_OPTIONS_INIT (boxcar_worker_options{sizeof(boxcar_worker_options), 0, {{{0}}}, \
     BOXCAR_CONCURRENCY_DEFAULT, 50, 30000, BOXCAR_POLL_MS_DEFAULT, BOXCAR_HANDLER_TIMEOUT_MS_DEFAULT, \
     BOXCAR_GRACE_MS_DEFAULT, BOXCAR_MAINTAIN_MS_DEFAULT, false, false, 0, BOXCAR_STRATEGY_IMMEDIATE, \
-    BOXCAR_INTERVAL_MS_DEFAULT, BOXCAR_FLUSH_SIZE_DEFAULT, INT64_C(64) << 20, BOXCAR_BATCH_LIMIT_DEFAULT})
+    BOXCAR_INTERVAL_MS_DEFAULT, BOXCAR_FLUSH_SIZE_DEFAULT, INT64_C(64) << 20, BOXCAR_BATCH_LIMIT_DEFAULT, 0})
 #else
 #define BOXCAR_WORKER_OPTIONS_INIT ((boxcar_worker_options){.struct_size = sizeof(boxcar_worker_options), \
     .concurrency = BOXCAR_CONCURRENCY_DEFAULT, .batch_size = 50, .lease_ms = 30000, \
@@ -193,7 +196,9 @@ static inline boxcar_status boxcar_worker_on(boxcar_worker *worker, boxcar_str t
     return boxcar_worker_handle(worker, &handler, err);
 }
 
-/* Works until boxcar_worker_stop(), or with `drain` until there is nothing left to do. Fails at once when the
+/* Works until boxcar_worker_stop(), or with `drain` until there is nothing left to do. With many stores (`fleet`)
+ * only a list that cannot be made fails at once, and a store that cannot be used is tried again; a drain gives up
+ * such a store after a few tries and ends with BOXCAR_E_UNAVAILABLE. Else it fails at once when the
  * store cannot be opened. If the store becomes unavailable later, the worker waits until it is back. Without
  * handlers it evaluates waits for joins and does upkeep. BOXCAR_OK after a clean end; BOXCAR_E_UNAVAILABLE
  * when results could not be stored within the grace time (those messages are delivered again). */
@@ -288,6 +293,11 @@ typedef struct boxcar_handler_stats {
 /* The figures of the i-th handler, in the order in which handlers were registered. The last one is the
  * built-in handler for waits of joins (boxcar/join.h). false = there is no i-th handler. Any thread. */
 BOXCAR_API bool boxcar_worker_handler_stats_read(boxcar_worker *worker, size_t i, boxcar_handler_stats *ret_stats);
+
+/* The stores of a worker with many, in their order; free it with boxcar_list_free(). Empty for a worker with
+ * one store. Any thread, while boxcar_worker_run() runs or after it. */
+BOXCAR_API boxcar_status boxcar_worker_fleet_read(boxcar_worker *worker, boxcar_fleet_store_list **ret_list,
+                                                  boxcar_error *err);
 
 #ifdef __cplusplus
 }

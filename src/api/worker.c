@@ -2,6 +2,7 @@
 #include "base/options.h"
 #include "check.h"
 #include "worker/exec/exec.h"
+#include "worker/fleet/fleet.h"
 #include "worker/loop/pump.h"
 
 static const char *const STATE_NAMES[] = {
@@ -16,8 +17,18 @@ const char *boxcar_worker_state_name(boxcar_worker_state state) {
 
 boxcar_status boxcar_worker_new(const boxcar_worker_options *options, boxcar_worker **ret_worker,
                                 boxcar_error *err) {
+    boxcar_worker_options given = BOXCAR_WORKER_OPTIONS_INIT;
+    boxcar_worker *worker;
+
     TRY(check_given(ret_worker, "ret_worker", err));
-    return worker_new(options, ret_worker, err);
+    TRY(worker_new(options, &worker, err));
+    TRY(options_read(&given, sizeof(given), options, "options", err));
+    boxcar_status status = given.fleet ? fleet_new(worker, given.fleet, err) : BOXCAR_OK;
+    if (status == BOXCAR_OK)
+        *ret_worker = worker;
+    else
+        boxcar_worker_free(worker);
+    return status;
 }
 
 static boxcar_status check_handler(const boxcar_handler *handler, boxcar_error *err) {
@@ -62,7 +73,7 @@ boxcar_status boxcar_worker_run(boxcar_worker *worker, boxcar_error *err) {
     TRY(check_given(worker, "worker", err));
     if (!atomic_compare_exchange_strong(&worker->state, &idle, BOXCAR_WORKER_STARTING))
         return error_set(err, BOXCAR_E_CONFLICT, "the worker has been started before: make a new one");
-    return pump_run(worker, err);
+    return worker->fleet ? fleet_run(worker->fleet, err) : pump_run(worker, err);
 }
 
 void boxcar_worker_stop(boxcar_worker *worker) {
@@ -76,7 +87,18 @@ boxcar_status boxcar_worker_reconfigure(boxcar_worker *worker, const boxcar_work
     return worker_reconfigure(worker, options, err);
 }
 
-void boxcar_worker_free(boxcar_worker *worker) { worker_free(worker); }
+void boxcar_worker_free(boxcar_worker *worker) {
+    if (worker)
+        fleet_free(worker->fleet);
+    worker_free(worker);
+}
+
+boxcar_status boxcar_worker_fleet_read(boxcar_worker *worker, boxcar_fleet_store_list **ret_list,
+                                       boxcar_error *err) {
+    TRY(check_given(worker, "worker", err));
+    TRY(check_given(ret_list, "ret_list", err));
+    return fleet_read(worker->fleet, ret_list, err);
+}
 
 boxcar_owner boxcar_worker_owner(const boxcar_worker *worker) {
     return worker ? worker->owner : (boxcar_owner){0};
@@ -104,13 +126,15 @@ void boxcar_worker_stats_read(boxcar_worker *worker, boxcar_worker_stats *ret_st
     stats.detachments = atomic_load(&worker->count.detachments);
     stats.handlers_abandoned = atomic_load(&worker->count.handlers_abandoned);
     stats.held_up = atomic_load(&worker->count.held_up);
+    if (worker->fleet)
+        fleet_add_counters(worker->fleet, &stats);
     answers_write(ret_stats, &stats, 1, sizeof(stats));
 }
 
 bool boxcar_worker_handler_stats_read(boxcar_worker *worker, size_t i, boxcar_handler_stats *ret_stats) {
     if (!worker || answer_check(ret_stats, "ret_stats", NULL) != BOXCAR_OK || i > worker->handlers->count)
         return false;
-    handler_read_stats(i < worker->handlers->count ? worker->handlers->items[i] : &worker->wait_handler,
+    handler_read_stats(i < worker->handlers->count ? worker->handlers->items[i] : worker->wait_handler,
                        ret_stats);
     return true;
 }

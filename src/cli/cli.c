@@ -64,6 +64,16 @@ static void occupy_standard_descriptors(void) {
             _exit(CLI_ERROR);
 }
 
+/* Of two stores it would silently be one. */
+static int check_one_store(const struct cli *cli) {
+    if (cli->command->takes_stores)
+        return CLI_DONE;
+    if (global_options.stores && global_options.stores[0] && global_options.stores[1])
+        return cli_usage(cli, "--store is given twice: this command works on one store");
+    return global_options.discover ? cli_usage(cli, "--discover is for commands that work on many stores")
+                                   : CLI_DONE;
+}
+
 static int run_command(struct cli *cli) {
     const struct command *command = cli->command;
     if (global_options.help) {
@@ -79,6 +89,7 @@ static int run_command(struct cli *cli) {
         return cli_usage(cli, "%s", command->missing);
     if (!cli_args_at_most(cli, command->most_args))
         return CLI_USAGE;
+    TRY(check_one_store(cli));
     if (cli->format == CLI_FORMAT_UNSET)
         cli->format = command->format;
     return command->run(cli);

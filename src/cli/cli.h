@@ -39,6 +39,7 @@ struct cli {
     boxcar_error err;    /* of the call that cli_check() is about */
     const char *store_url;
     const char *store_url_from; /* "--store", "BOXCAR_STORE", "boxcar.ini:2": what error texts name */
+    const char *store_label;    /* its identifier, when a command works on several stores; else NULL */
     const char *schema;         /* NULL = the library's default */
     const char *schema_from;
     struct config *config; /* what the two above and the log come from; see config/config.h */
@@ -59,6 +60,7 @@ struct command {
     size_t most_args;           /* CLI_ANY_ARGS = it counts them itself */
     enum cli_format format;     /* when none was asked for */
     bool loads_config;          /* calls config_apply() itself, with all settings */
+    bool takes_stores;          /* works on as many stores as are given, or discovered */
     /* Returns an enum cli_exit. NULL = the command is a group, and wants one of its commands. */
     int (*run)(struct cli *cli);
 };

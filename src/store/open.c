@@ -7,7 +7,6 @@
 #include "base/utf8.h"
 #include "core/limits/limits.h"
 
-#define DEFAULT_SCHEMA "boxcar"
 #define BUSY_TIMEOUT_MS_DEFAULT 30000
 #define TIMEOUT_MS_MAX (24 * 60 * 60 * 1000)
 
@@ -35,7 +34,7 @@ boxcar_status store_options_read(const boxcar_store_options *given, boxcar_store
     TRY(check_timeout("busy_timeout_ms", options.busy_timeout_ms, err));
     TRY(check_timeout("answer_timeout_ms", options.answer_timeout_ms, err));
     if (str_is_absent(options.schema))
-        options.schema = BOXCAR_STR(DEFAULT_SCHEMA);
+        options.schema = BOXCAR_STR(STORE_DEFAULT_SCHEMA);
     if (options.busy_timeout_ms == 0)
         options.busy_timeout_ms = BUSY_TIMEOUT_MS_DEFAULT;
     *ret_options = options;
@@ -47,19 +46,21 @@ boxcar_status store_options_read(const boxcar_store_options *given, boxcar_store
 typedef boxcar_status open_fn(const boxcar_store_options *options, struct boxcar_store **ret_store,
                               boxcar_error *err);
 
-static const struct {
+static const struct backend {
     const char *prefix;
     open_fn *open;
+    store_identify_fn *identify;
+    store_query_fn *query;
 } BACKENDS[] = {
-    {STORE_URL_SQLITE, store_sqlite_open},
-    {"postgres://", store_postgres_open},
-    {"postgresql://", store_postgres_open},
+    {STORE_URL_SQLITE, store_sqlite_open, store_sqlite_identify, store_sqlite_query},
+    {"postgres://", store_postgres_open, store_postgres_identify, store_postgres_query},
+    {"postgresql://", store_postgres_open, store_postgres_identify, store_postgres_query},
 };
 
-static open_fn *find_backend(boxcar_str url) {
+static const struct backend *find_backend(boxcar_str url) {
     for (size_t i = 0; i < sizeof(BACKENDS) / sizeof(BACKENDS[0]); i++) {
         if (str_starts_with(url, boxcar_str_of(BACKENDS[i].prefix)))
-            return BACKENDS[i].open;
+            return &BACKENDS[i];
     }
     return NULL;
 }
@@ -105,5 +106,21 @@ boxcar_status store_open(const boxcar_store_options *options, struct boxcar_stor
 
     TRY(store_options_read(options, &checked, err));
     TRY(store_check_url(checked.url, err));
-    return find_backend(checked.url)(&checked, ret_store, err);
+    return find_backend(checked.url)->open(&checked, ret_store, err);
+}
+
+boxcar_status store_identify(boxcar_str url, boxcar_str schema, char **ret_id, boxcar_error *err) {
+    TRY(limits_check_text(url, "url", SIZE_MAX, err));
+    TRY(limits_check_schema_name(schema, err));
+    TRY(store_check_url(url, err));
+    return find_backend(url)->identify(url, str_is_absent(schema) ? BOXCAR_STR(STORE_DEFAULT_SCHEMA) : schema,
+                                       ret_id, err);
+}
+
+boxcar_status store_query(boxcar_str url, boxcar_str query, int most_columns, store_row_fn *take,
+                          void *context, boxcar_error *err) {
+    TRY(limits_check_text(url, "where", SIZE_MAX, err));
+    TRY(limits_check_text(query, "query", SIZE_MAX, err));
+    TRY(store_check_url(url, err));
+    return find_backend(url)->query(url, query, most_columns, take, context, err);
 }

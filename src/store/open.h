@@ -10,6 +10,7 @@ boxcar_status store_options_read(const boxcar_store_options *given, boxcar_store
                                  boxcar_error *err);
 
 #define STORE_URL_SQLITE "sqlite:" /* the path follows */
+#define STORE_DEFAULT_SCHEMA "boxcar"
 
 /* Whether a URL has a form that some backend knows. */
 boxcar_status store_check_url(boxcar_str url, boxcar_error *err);
@@ -17,11 +18,28 @@ boxcar_status store_check_url(boxcar_str url, boxcar_error *err);
 boxcar_status store_open(const boxcar_store_options *options, struct boxcar_store **ret_store,
                          boxcar_error *err);
 
+/* The identifier of the store that the options name, as boxcar_store_id() says it. Nothing is opened. *ret_id
+ * is malloc'ed. BOXCAR_E_INVALID: the URL cannot be read. */
+boxcar_status store_identify(boxcar_str url, boxcar_str schema, char **ret_id, boxcar_error *err);
+
+/* A row of a query that lists something. The texts are lent; a null is absent. */
+typedef boxcar_status store_row_fn(void *context, const boxcar_str *columns, int count, boxcar_error *err);
+/* Runs a query against any database that a URL can name, be it a store or not. It opens a connection and
+ * closes it. BOXCAR_E_INVALID: the query cannot be run, or has more than `most_columns` columns. */
+boxcar_status store_query(boxcar_str url, boxcar_str query, int most_columns, store_row_fn *take,
+                          void *context, boxcar_error *err);
+
 /* The backends' entry points. `options` went through store_options_read() and its URL has the
  * backend's form. They deploy when `options` says so. */
 boxcar_status store_sqlite_open(const boxcar_store_options *options, struct boxcar_store **ret_store,
                                 boxcar_error *err);
 boxcar_status store_postgres_open(const boxcar_store_options *options, struct boxcar_store **ret_store,
                                   boxcar_error *err);
+/* Their parts of store_identify() and store_query(). */
+typedef boxcar_status store_identify_fn(boxcar_str url, boxcar_str schema, char **ret_id, boxcar_error *err);
+typedef boxcar_status store_query_fn(boxcar_str url, boxcar_str query, int most_columns, store_row_fn *take,
+                                     void *context, boxcar_error *err);
+store_identify_fn store_sqlite_identify, store_postgres_identify;
+store_query_fn store_sqlite_query, store_postgres_query;
 
 #endif

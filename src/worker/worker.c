@@ -103,7 +103,22 @@ static boxcar_status tuning_read(const boxcar_worker_options *given, boxcar_work
     return BOXCAR_OK;
 }
 
-static void tuning_free(struct tuning *tuning) {
+boxcar_status tuning_copy(const struct tuning *tuning, struct tuning **ret_copy, boxcar_error *err) {
+    struct tuning *copy = malloc(sizeof(*copy));
+    if (!copy)
+        return error_no_memory(err);
+    *copy = *tuning;
+    copy->arena = ARENA_INIT;
+    copy->policy = NULL;
+    boxcar_status status = tuning->policy ? copy_policy(tuning->policy, copy, err) : BOXCAR_OK;
+    if (status == BOXCAR_OK)
+        *ret_copy = copy;
+    else
+        tuning_free(copy);
+    return status;
+}
+
+void tuning_free(struct tuning *tuning) {
     if (!tuning)
         return;
     arena_release(&tuning->arena);
@@ -113,12 +128,13 @@ static void tuning_free(struct tuning *tuning) {
 /* ---- the worker ---- */
 
 static boxcar_status copy_store(struct boxcar_worker *worker, const boxcar_store_options *given,
-                                boxcar_error *err) {
+                                bool has_fleet, boxcar_error *err) {
     boxcar_store_options *store = &worker->store;
     if (!given)
         return error_invalid(err, "store", "store is NULL: say where to work");
     TRY(store_options_read(given, store, err));
-    TRY(store_check_url(store->url, err));
+    if (!has_fleet)
+        TRY(store_check_url(store->url, err));
     store->struct_size = sizeof(*store);
     return arena_copy_str(&worker->arena, store->url, &store->url) &&
                    arena_copy_str(&worker->arena, store->schema, &store->schema)
@@ -130,7 +146,8 @@ static boxcar_status init(struct boxcar_worker *worker, const boxcar_worker_opti
                           boxcar_error *err) {
     boxcar_worker_options options = BOXCAR_WORKER_OPTIONS_INIT;
     worker->open = store_open;
-    worker->wait_handler.topic = BOXCAR_STR(WAIT_TOPIC_DEFAULT);
+    worker->own_wait_handler.topic = BOXCAR_STR(WAIT_TOPIC_DEFAULT);
+    worker->wait_handler = &worker->own_wait_handler;
     pthread_mutex_init(&worker->mutex, NULL);
     worker->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (worker->wake_fd < 0)
@@ -139,7 +156,7 @@ static boxcar_status init(struct boxcar_worker *worker, const boxcar_worker_opti
     if (!worker->handlers)
         return error_no_memory(err);
     TRY(tuning_read(given, &options, &worker->tuning, err));
-    TRY(copy_store(worker, options.store, err));
+    TRY(copy_store(worker, options.store, options.fleet != NULL, err));
     worker->drain = options.drain;
     worker->owner =
         boxcar_uuid_is_none(options.owner.uuid) ? (boxcar_owner){boxcar_uuid_new()} : options.owner;
@@ -170,12 +187,30 @@ void worker_free(struct boxcar_worker *worker) {
     free(worker);
 }
 
-static void wake(const struct boxcar_worker *worker) {
+void worker_part_init(struct boxcar_worker *part, const struct boxcar_worker *whole) {
+    pthread_mutex_init(&part->mutex, NULL);
+    handler_table_retain(whole->handlers);
+    part->handlers = whole->handlers;
+    part->wait_handler = whole->wait_handler;
+    part->open = whole->open;
+    part->owner = whole->owner;
+    part->drain = whole->drain;
+    part->wake_fd = -1;
+}
+
+void worker_part_release(struct boxcar_worker *part) {
+    handler_table_release(part->handlers);
+    arena_release(&part->tuning.arena);
+    tuning_free(part->pending);
+    pthread_mutex_destroy(&part->mutex);
+}
+
+void worker_wake(const struct boxcar_worker *worker) {
     uint64_t one = 1;
     (void)!write(worker->wake_fd, &one, sizeof(one));
 }
 
-static struct tuning *swap_pending(struct boxcar_worker *worker, struct tuning *tuning) {
+struct tuning *worker_swap_pending(struct boxcar_worker *worker, struct tuning *tuning) {
     AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&worker->mutex);
     struct tuning *before = worker->pending;
     worker->pending = tuning;
@@ -188,15 +223,15 @@ boxcar_status worker_reconfigure(struct boxcar_worker *worker, const boxcar_work
     boxcar_worker_options options;
     boxcar_status status = tuning ? tuning_read(given, &options, tuning, err) : error_no_memory(err);
     if (status == BOXCAR_OK)
-        tuning = swap_pending(worker, tuning);
+        tuning = worker_swap_pending(worker, tuning);
     tuning_free(tuning);
     if (status == BOXCAR_OK)
-        wake(worker);
+        worker_wake(worker);
     return status;
 }
 
 bool worker_take_pending(struct boxcar_worker *worker) {
-    struct tuning *tuning = swap_pending(worker, NULL);
+    struct tuning *tuning = worker_swap_pending(worker, NULL);
     if (!tuning)
         return false;
     arena_release(&worker->tuning.arena);
@@ -209,5 +244,5 @@ void worker_stop(struct boxcar_worker *worker) {
     int64_t never = 0;
     atomic_compare_exchange_strong(&worker->stop_asked_ms, &never, clock_ms());
     atomic_fetch_add(&worker->stop_requests, 1);
-    wake(worker);
+    worker_wake(worker);
 }

@@ -51,8 +51,8 @@ if [ "$BOXCAR_TEST_KIND" = postgres ]; then
     psql -qX "$BOXCAR_TEST_STORE" -c "drop schema \"${BOXCAR_SCHEMA}_SELECT\" cascade" >/dev/null 2>&1
 fi
 
-refuses "two stores" 2 "boxcar: ls: --store is given twice*" boxcar ls --store sqlite:one.db --store sqlite:two.db
-refuses "one before and one behind the command" 2 "*--store is given twice*" boxcar --store sqlite:one.db ls --store sqlite:two.db
+refuses "two stores" 2 "boxcar: show: --store is given twice*" boxcar show 1 --store sqlite:one.db --store sqlite:two.db
+refuses "one before and one behind the command" 2 "*--store is given twice*" boxcar --store sqlite:one.db show 1 --store sqlite:two.db
 
 # Passwords: warned about on the command line, printed nowhere. OBX-126
 unseen() { # NAME

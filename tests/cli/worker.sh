@@ -136,8 +136,6 @@ for bad in 'orders.*.paid' '*.paid' 'orders.**'; do
 done
 printf '[handlers]\nt = discard\n[backoff orders.*.paid]\nbase = 1s\n' >star.ini
 refuses "a backoff of such a topic" 2 "*a \* before its end*" boxcar worker --drain --config star.ini
-refuses "two stores" 2 "boxcar: worker: --store is given twice: a command works on one store" \
-    boxcar worker --drain --handler t=discard --store "$BOXCAR_STORE" --store sqlite:other.db
 refuses "a bad owner" 2 "*--owner is 'me'*" boxcar worker --handler t=discard --owner me
 refuses "an argument" 2 "*unexpected argument*" boxcar worker t=discard
 refuses "a store that is not deployed" 1 "*boxcar init*" boxcar worker --handler t=discard --store sqlite:missing.db

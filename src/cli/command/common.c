@@ -41,6 +41,13 @@ int common_end_pages(const struct cli *cli, struct output *output, int result) {
     return result;
 }
 
+int common_end_stores(const struct cli *cli, struct output *output, bool many, int result) {
+    if (!many)
+        return common_end_pages(cli, output, result);
+    int ended = output_list_end(output, cli);
+    return ended == CLI_DONE ? result : ended;
+}
+
 int common_print_list(const struct cli *cli, const char *const *columns, common_row_fn *row,
                       const void *items, size_t count) {
     struct output output;

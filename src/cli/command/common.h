@@ -47,6 +47,8 @@ int common_print_list(const struct cli *cli, const char *const *columns, common_
  * have come to: CLI_DONE, or a failure that was reported. Returns false when there is no point in going on.
  */
 bool common_print_page(struct output *output, common_row_fn *row, const void *items, size_t count);
+/* The end of a list of several stores: what could be read is printed although one of them failed. */
+int common_end_stores(const struct cli *cli, struct output *output, bool many, int result);
 int common_end_pages(const struct cli *cli, struct output *output, int result);
 
 /* Prints `text` alone to people, and the object else, which it takes over. Returns an enum cli_exit. */

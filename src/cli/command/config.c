@@ -72,6 +72,7 @@ static const struct command CMD_CONFIG = {
     .options = OPTIONS,
     .prepare = prepare,
     .loads_config = true,
+    .takes_stores = true,
     .run = run,
 };
 

@@ -2,6 +2,7 @@
 #include "cli/output/progress.h"
 #include "common.h"
 #include "message.h"
+#include "stores.h"
 
 static struct {
     char *reason, *before, *note;
@@ -129,19 +130,29 @@ static int print_pages(struct cli *cli, const boxcar_dead_filter *filter, int li
     return CLI_DONE;
 }
 
+struct listing {
+    boxcar_dead_filter filter;
+    int limit;
+    boxcar_work_id after;
+    struct output output;
+};
+
+static int list_store(struct cli *cli, void *context) {
+    struct listing *listing = context;
+    return print_pages(cli, &listing->filter, listing->limit, listing->after, &listing->output);
+}
+
 static int run_ls(struct cli *cli) {
     AUTO_FREE boxcar_message_ref *refs = NULL;
-    boxcar_dead_filter filter;
-    boxcar_work_id after = {0};
-    struct output output;
-    int limit = given.all && !common_given.limit ? BOXCAR_LIST_LIMIT_MAX : 50;
-    if (!value_count(cli, "--limit", common_given.limit, &limit) ||
-        !value_work_id(cli, "--after", common_given.after, &after))
+    struct listing listing = {.after = {0}};
+    bool many = stores_are_many(cli);
+    listing.limit = given.all && !common_given.limit ? BOXCAR_LIST_LIMIT_MAX : 50;
+    if (!value_count(cli, "--limit", common_given.limit, &listing.limit) ||
+        !value_work_id(cli, "--after", common_given.after, &listing.after))
         return CLI_USAGE;
-    TRY(read_filter(cli, &filter, &refs));
-    TRY(cli_store_open(cli));
-    output_list_begin(&output, cli, CLI_FORMAT_TABLE, LS_COLUMNS);
-    return common_end_pages(cli, &output, print_pages(cli, &filter, limit, after, &output));
+    TRY(read_filter(cli, &listing.filter, &refs));
+    output_stores_begin(&listing.output, cli, many, LS_COLUMNS);
+    return common_end_stores(cli, &listing.output, many, stores_each(cli, list_store, &listing));
 }
 
 static const struct command CMD_DEAD_LS = {
@@ -151,11 +162,13 @@ static const struct command CMD_DEAD_LS = {
         "[ID]... [--topic TOPIC] [--reason REASON] [--before TIME] [--limit N] [--after WORK_ID] [--all]",
     .description =
         "One page of dead letters with reason, died_at and last_error, without payloads. All conditions\n"
-        "must hold. For the next page give the last work id of this one to --after.\n",
+        "must hold. For the next page give the last work id of this one to --after. With several stores\n"
+        "(--store again, --discover) those of each, with a field store.\n",
     .examples = "boxcar dead ls\n"
                 "boxcar dead ls --topic 'orders.*' --reason exhausted -o json\n",
     .options = LS_OPTIONS,
     .most_args = CLI_ANY_ARGS,
+    .takes_stores = true,
     .run = run_ls,
 };
 

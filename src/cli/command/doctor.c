@@ -5,6 +5,7 @@
 #include "cli/output/progress.h"
 #include "cli/output/text.h"
 #include "common.h"
+#include "stores.h"
 
 static int audit;
 static int repair;
@@ -25,9 +26,10 @@ struct report {
     boxcar_severity worst;
 };
 
-static void report_add(struct report *report, const boxcar_finding *finding) {
+static void report_add(const struct cli *cli, struct report *report, const boxcar_finding *finding) {
     json_t *row = json_object();
-    bool good = json_put_text(row, "check", finding->check) &&
+    bool good = (!cli->store_label || json_put(row, "store", json_string(cli->store_label))) &&
+                json_put_text(row, "check", finding->check) &&
                 json_put(row, "severity", json_string(boxcar_severity_name(finding->severity))) &&
                 json_put_text(row, "text", finding->text) && json_put_text(row, "remedy", finding->remedy);
     row = json_finish(row, good);
@@ -67,7 +69,7 @@ static boxcar_status run_audit(struct cli *cli, struct report *report) {
     if (status == BOXCAR_OK) {
         char text[128];
         boxcar_finding finding = audit_finding(&result, text);
-        report_add(report, &finding);
+        report_add(cli, report, &finding);
     }
     return status;
 }
@@ -109,6 +111,15 @@ static bool put_finding(const json_t *row, bool colours) {
     return good;
 }
 
+/* A line above the findings of each of several stores. */
+static bool put_store(const char *store, bool is_first) {
+    if (!is_first)
+        putchar('\n');
+    bool good = put_safely(store);
+    putchar('\n');
+    return good;
+}
+
 static int print(const struct cli *cli, const json_t *rows) {
     bool colours = output_uses_colours();
     struct output output;
@@ -122,7 +133,12 @@ static int print(const struct cli *cli, const json_t *rows) {
         }
         return output_list_end(&output, cli);
     }
+    const char *before = "";
     json_array_foreach(rows, i, row) {
+        const char *store = field(row, "store");
+        if (strcmp(store, before) != 0 && !put_store(store, i == 0))
+            return cli_no_memory(cli);
+        before = store;
         if (!put_finding(row, colours))
             return cli_no_memory(cli);
     }
@@ -146,34 +162,51 @@ static int examine_box(struct cli *cli, boxcar_box box, bool only_streams, struc
     TRY(cli_check(cli, boxcar_doctor_run(cli->store, box, &list, &cli->err)));
     for (size_t i = 0; i < list->count && report->rows; i++)
         if (!only_streams || is_of_streams(list->items[i]))
-            report_add(report, list->items[i]);
+            report_add(cli, report, list->items[i]);
     return CLI_DONE;
 }
 
-static void release(struct report *report) { json_decref(report->rows); }
+static void release(struct report **report) { json_decref((*report)->rows); }
 
 /* Without --box: the outbox, and what is wrong with streams of the inbox. What was found is shown even if the
  * audit fails. */
-static int run(struct cli *cli) {
-    CLEANUP(release) struct report report = {.worst = BOXCAR_SEVERITY_OK};
-    boxcar_box box = BOXCAR_OUTBOX;
-    boxcar_status audited = BOXCAR_OK;
-    if (!value_box(cli, common_given.box, &box))
-        return CLI_USAGE;
-    TRY(cli_store_open(cli));
-    report.rows = json_array();
-    TRY(examine_box(cli, box, false, &report));
+struct examination {
+    boxcar_box box;
+    struct report report;
+    boxcar_status audited; /* how the first audit that failed ended */
+};
+
+static int examine_store(struct cli *cli, void *context) {
+    struct examination *examination = context;
+    TRY(examine_box(cli, examination->box, false, &examination->report));
     if (!common_given.box)
-        TRY(examine_box(cli, BOXCAR_INBOX, true, &report));
-    if (report.rows && (audit || repair))
-        audited = run_audit(cli, &report);
-    if (!report.rows)
+        TRY(examine_box(cli, BOXCAR_INBOX, true, &examination->report));
+    if (!examination->report.rows || (!audit && !repair))
+        return CLI_DONE;
+    boxcar_status status = run_audit(cli, &examination->report);
+    if (!cli->store_label)
+        examination->audited = status; /* told behind the findings */
+    return cli->store_label ? cli_check(cli, status) : CLI_DONE;
+}
+
+static int run(struct cli *cli) {
+    struct examination examination = {.box = BOXCAR_OUTBOX, .report = {.worst = BOXCAR_SEVERITY_OK}};
+    if (!value_box(cli, common_given.box, &examination.box))
+        return CLI_USAGE;
+    examination.report.rows = json_array();
+    CLEANUP(release) struct report *report = &examination.report;
+    int examined = stores_each(cli, examine_store, &examination);
+    if (examined != CLI_DONE && !stores_are_many(cli))
+        return examined;
+    if (!report->rows)
         return cli_no_memory(cli);
-    int result = print(cli, report.rows);
+    int result = print(cli, report->rows);
     if (result == CLI_DONE)
         result = output_flush(cli);
-    TRY(cli_check(cli, audited));
-    return result == CLI_DONE && report.worst >= BOXCAR_SEVERITY_WARNING ? CLI_ERROR : result;
+    TRY(cli_check(cli, examination.audited));
+    if (result == CLI_DONE)
+        result = examined;
+    return result == CLI_DONE && report->worst >= BOXCAR_SEVERITY_WARNING ? CLI_ERROR : result;
 }
 
 static const struct command CMD_DOCTOR = {
@@ -191,10 +224,12 @@ static const struct command CMD_DOCTOR = {
         "\n"
         "The exit status is 0 if nothing is worse than a note, and 1 if there is a warning or a problem.\n"
         "So it can run from cron. With -o json it prints a list of objects with check, severity, text and\n"
-        "remedy. On PostgreSQL a role with viewer access is enough, except for the audit.\n",
+        "remedy. On PostgreSQL a role with viewer access is enough, except for the audit. With several\n"
+        "stores (--store again, --discover) it examines each; objects have a field store in front then.\n",
     .examples = "boxcar doctor\n"
                 "boxcar doctor --audit -o json\n",
     .options = OPTIONS,
+    .takes_stores = true,
     .run = run,
 };
 

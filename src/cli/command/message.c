@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common.h"
+#include "stores.h"
 
 #define JOINS_MAX 100 /* that are shown */
 
@@ -49,15 +50,28 @@ int message_show(struct cli *cli, bool only_dead) {
     return print(cli, message);
 }
 
-int message_list(struct cli *cli, boxcar_message_filter *filter, const char *const *columns) {
+struct listing {
+    const boxcar_message_filter *filter;
+    struct output output;
+};
+
+static int list_page(struct cli *cli, void *context) {
+    struct listing *listing = context;
     AUTO_LIST boxcar_message_list *list = NULL;
+    TRY(cli_check(cli, boxcar_message_page(cli->store, listing->filter, &list, &cli->err)));
+    common_print_page(&listing->output, common_message_row, list->items, list->count);
+    return CLI_DONE;
+}
+
+int message_list(struct cli *cli, boxcar_message_filter *filter, const char *const *columns) {
+    struct listing listing = {.filter = filter};
+    bool many = stores_are_many(cli);
     filter->topic = boxcar_str_of(common_given.topic);
     if (!value_count(cli, "--limit", common_given.limit, &filter->limit) ||
         !value_work_id(cli, "--after", common_given.after, &filter->after))
         return CLI_USAGE;
-    TRY(cli_store_open(cli));
-    TRY(cli_check(cli, boxcar_message_page(cli->store, filter, &list, &cli->err)));
-    return common_print_list(cli, columns, common_message_row, list->items, list->count);
+    output_stores_begin(&listing.output, cli, many, columns);
+    return common_end_stores(cli, &listing.output, many, stores_each(cli, list_page, &listing));
 }
 
 /* ---- boxcar show: everything about one message ---- */
@@ -129,11 +143,14 @@ static const struct command CMD_LS = {
         "this one to --after. With -o json an array, with -o jsonl one object a line.\n"
         "\n"
         "--status takes the words of boxcar stats. ready: claimable now. waiting: due later, backing\n"
-        "off, or behind in a stream; such a message shows the status ready.\n",
+        "off, or behind in a stream; such a message shows the status ready.\n"
+        "\n"
+        "With several stores (--store again, --discover) a page of each, with a field store.\n",
     .examples = "boxcar ls\n"
                 "boxcar ls --status waiting\n"
                 "boxcar ls --status failed --topic 'orders.*' --limit 10 -o jsonl\n",
     .options = LS_OPTIONS,
+    .takes_stores = true,
     .run = run_ls,
 };
 

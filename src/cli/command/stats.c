@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "common.h"
+#include "stores.h"
 
 static int by_topic;
 
@@ -52,15 +53,34 @@ static json_t *stats_row(const void *item) {
     return json_finish(object, good);
 }
 
-static int run(struct cli *cli) {
+struct counting {
+    boxcar_box box;
+    struct output output; /* of a list */
+};
+
+/* Of one store without topics: an object. Everything else is a list. */
+static int count(struct cli *cli, void *context) {
+    struct counting *counting = context;
     AUTO_LIST boxcar_stats_list *list = NULL;
-    boxcar_box box = BOXCAR_OUTBOX;
-    if (!value_box(cli, common_given.box, &box))
+    TRY(cli_check(cli, boxcar_stats_read(cli->store, counting->box, by_topic, &list, &cli->err)));
+    if (by_topic)
+        common_print_page(&counting->output, stats_row, list->items + 1, list->count - 1);
+    else if (cli->store_label)
+        common_print_page(&counting->output, stats_row, list->items, 1);
+    else
+        return output_object(cli, stats_row(list->items[0]));
+    return CLI_DONE;
+}
+
+static int run(struct cli *cli) {
+    struct counting counting = {.box = BOXCAR_OUTBOX};
+    bool many = stores_are_many(cli);
+    if (!value_box(cli, common_given.box, &counting.box))
         return CLI_USAGE;
-    TRY(cli_store_open(cli));
-    TRY(cli_check(cli, boxcar_stats_read(cli->store, box, by_topic, &list, &cli->err)));
-    return by_topic ? common_print_list(cli, COLUMNS, stats_row, list->items + 1, list->count - 1)
-                    : output_object(cli, stats_row(list->items[0]));
+    if (!many && !by_topic)
+        return stores_each(cli, count, &counting);
+    output_stores_begin(&counting.output, cli, many, by_topic ? COLUMNS : COLUMNS + 1);
+    return common_end_stores(cli, &counting.output, many, stores_each(cli, count, &counting));
 }
 
 static const struct command CMD_STATS = {
@@ -72,10 +92,12 @@ static const struct command CMD_STATS = {
         "leased. done and failed (dead letters): those that are still kept. boxcar ls --status takes the\n"
         "same words. If a number is too large to count, exact is false, and estimated names the numbers\n"
         "that are estimates, from a sample that is spread over all messages. With --by-topic a list with a\n"
-        "row for each topic; a topic with very few messages among very many may be missing.\n",
+        "row for each topic; a topic with very few messages among very many may be missing. With several\n"
+        "stores (--store again, --discover) a row for each, with a field store.\n",
     .examples = "boxcar stats\n"
                 "boxcar stats --by-topic -o json\n",
     .options = OPTIONS,
+    .takes_stores = true,
     .run = run,
 };
 

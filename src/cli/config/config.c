@@ -23,6 +23,11 @@ static void handler_release(struct config_handler *handler) {
     free(handler->from);
 }
 
+static void store_release(struct config_store *store) {
+    free(store->key);
+    free(store->url);
+}
+
 void config_release(struct config *config) {
     for (size_t i = 0; i < CONFIG_SETTINGS; i++)
         value_release(&config->values[i]);
@@ -33,6 +38,9 @@ void config_release(struct config *config) {
         for (size_t k = 0; k < CONFIG_CURVE_KEYS; k++)
             value_release(&config->curves[i].values[k]);
     }
+    for (size_t i = 0; i < config->store_count; i++)
+        store_release(&config->stores[i]);
+    free(config->stores);
     free(config->handlers);
     free(config->curves);
     free(config->path);
@@ -78,6 +86,24 @@ bool config_put_handler(struct config *config, boxcar_box box, const char *topic
     return handler_append(config, handler) || complain_no_memory(complaints);
 }
 
+bool config_put_store(struct config *config, const char *key, const char *url,
+                      struct complaints *complaints) {
+    for (size_t i = 0; i < config->store_count; i++)
+        if (strcmp(config->stores[i].key, key) == 0)
+            return complain(complaints, "the key '%.255s' is there twice: give each store a key of its own",
+                            key);
+    struct config_store *stores =
+        reallocarray(config->stores, config->store_count + 1, sizeof(*config->stores));
+    config->stores = stores ? stores : config->stores;
+    struct config_store store = {strdup(key), strdup(url)};
+    if (!stores || !store.key || !store.url) {
+        store_release(&store);
+        return complain_no_memory(complaints);
+    }
+    stores[config->store_count++] = store;
+    return true;
+}
+
 static bool put_defaults(struct config *config, struct complaints *complaints) {
     bool good = true;
     for (size_t i = 0; i < CONFIG_SETTINGS; i++) {
@@ -98,7 +124,7 @@ static const char *environment(const char *name) {
 
 static bool is_in_scope(const struct config_setting *setting, enum config_scope scope) {
     return scope == CONFIG_SCOPE_ALL || strcmp(setting->section, "store") == 0 ||
-           strcmp(setting->section, "log") == 0;
+           strcmp(setting->section, "fleet") == 0 || strcmp(setting->section, "log") == 0;
 }
 
 /* A variable, and above it an option. */
@@ -160,10 +186,15 @@ bool config_load(const char *path, enum config_scope scope, const struct config_
 
 /* Other users of the machine can read a command line; the environment they cannot. */
 static void warn_of_password_in_option(const struct cli *cli) {
-    if (global_options.store && redact_needed(global_options.store)) {
-        cli_warn(cli, "--store contains a password that other users can see: "
-                      "use BOXCAR_STORE, PGPASSFILE or a service file");
-    }
+    for (char **store = global_options.stores; store && *store; store++)
+        if (redact_needed(*store)) {
+            cli_warn(cli, "--store contains a password that other users can see: "
+                          "use BOXCAR_STORE, PGPASSFILE or a service file");
+            return;
+        }
+    if (global_options.discover && redact_needed(global_options.discover))
+        cli_warn(cli, "--discover contains a password that other users can see: "
+                      "use BOXCAR_DISCOVER, PGPASSFILE or a service file");
 }
 
 static bool is_from_file(const struct config *config, const struct config_value *value) {

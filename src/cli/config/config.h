@@ -38,6 +38,13 @@ enum config_id {
     CONFIG_WORKER_STRATEGY,
     CONFIG_WORKER_FLUSH_INTERVAL,
     CONFIG_WORKER_FLUSH_SIZE,
+    CONFIG_FLEET_DISCOVER,
+    CONFIG_FLEET_QUERY,
+    CONFIG_FLEET_REFRESH,
+    CONFIG_FLEET_SELECT,
+    CONFIG_FLEET_CONNECTIONS,
+    CONFIG_FLEET_IDLE,
+    CONFIG_FLEET_LOOK,
     CONFIG_BACKOFF_BASE,
     CONFIG_BACKOFF_FACTOR,
     CONFIG_BACKOFF_CAP,
@@ -67,11 +74,12 @@ struct config_setting {
 
 extern const struct config_setting CONFIG_TABLE[CONFIG_SETTINGS];
 
-/* Sections that are not in the table: [handlers], [inbox_handlers] and [backoff TOPIC]. The table has
- * [backoff]. */
+/* Sections that are not in the table: [handlers], [inbox_handlers], [stores] and [backoff TOPIC]. The table
+ * has [backoff]. */
 #define CONFIG_HANDLERS "handlers"
 #define CONFIG_INBOX_HANDLERS "inbox_handlers"
 #define CONFIG_BACKOFF "backoff"
+#define CONFIG_STORES "stores"
 
 /* What is accepted: "100ms to 24h", "full or normal"; empty when anything is. */
 #define CONFIG_RANGE_SIZE 80
@@ -96,6 +104,11 @@ struct config_handler {
     char *from;
 };
 
+/* [stores]: a store of many. */
+struct config_store {
+    char *key, *url;
+};
+
 /* [backoff TOPIC]: the values it has; the others are those of [backoff]. */
 enum { CONFIG_CURVE_KEYS = CONFIG_BACKOFF_JITTER - CONFIG_BACKOFF_BASE + 1 };
 struct config_curve {
@@ -110,6 +123,8 @@ struct config {
     size_t handler_count;
     struct config_curve *curves;
     size_t curve_count;
+    struct config_store *stores;
+    size_t store_count;
 };
 
 /* Which settings a command looks at. A file is always checked as a whole. */
@@ -138,6 +153,8 @@ bool config_put(struct config_value *value, enum config_id id, const char *label
 /* It comes from complaints->place. */
 bool config_put_handler(struct config *config, boxcar_box box, const char *topic, const char *action,
                         struct complaints *complaints);
+
+bool config_put_store(struct config *config, const char *key, const char *url, struct complaints *complaints);
 
 /* Loads the configuration of this process into cli->config and what every command needs of it into
  * `cli`. Returns an enum cli_exit and has reported what is wrong. */

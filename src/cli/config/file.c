@@ -49,12 +49,13 @@ static const char *curve_topic(const char *section) {
 
 /* Whether there is such a section; complains if not. */
 static bool know_section(struct complaints *complaints, const char *section) {
-    static const char *const OTHERS[] = {CONFIG_HANDLERS, CONFIG_INBOX_HANDLERS};
+    static const char *const OTHERS[] = {CONFIG_HANDLERS, CONFIG_INBOX_HANDLERS, CONFIG_STORES};
+    enum { COUNT = sizeof(OTHERS) / sizeof(OTHERS[0]) };
     struct suggestion suggestion = {.typed = section};
     if (curve_topic(section))
         return true;
-    for (size_t i = 0; i < 2 + CONFIG_SETTINGS; i++) {
-        const char *name = i < 2 ? OTHERS[i] : CONFIG_TABLE[i - 2].section;
+    for (size_t i = 0; i < COUNT + CONFIG_SETTINGS; i++) {
+        const char *name = i < COUNT ? OTHERS[i] : CONFIG_TABLE[i - COUNT].section;
         if (strcmp(name, section) == 0)
             return true;
         suggest_consider(&suggestion, name);
@@ -168,6 +169,8 @@ static bool put_line(struct config_file *file, const char *key, const char *text
         return config_put_handler(file->config, BOXCAR_OUTBOX, key, text, file->complaints);
     if (strcmp(section, CONFIG_INBOX_HANDLERS) == 0)
         return config_put_handler(file->config, BOXCAR_INBOX, key, text, file->complaints);
+    if (strcmp(section, CONFIG_STORES) == 0)
+        return config_put_store(file->config, key, text, file->complaints);
     enum config_id id = 0;
     while (id < CONFIG_SETTINGS &&
            (strcmp(CONFIG_TABLE[id].section, section) != 0 || strcmp(CONFIG_TABLE[id].key, key) != 0))

@@ -9,10 +9,10 @@ static char *texts[CONFIG_SETTINGS];
 static int flags[CONFIG_SETTINGS];
 
 /* The places of those that are. */
-static char *const *const GLOBALS[CONFIG_SETTINGS] = {[CONFIG_STORE_URL] = &global_options.store,
-                                                      [CONFIG_STORE_SCHEMA] = &global_options.schema,
-                                                      [CONFIG_LOG_LEVEL] = &global_options.log_level,
-                                                      [CONFIG_LOG_FORMAT] = &global_options.log_format};
+static char *const *const GLOBALS[CONFIG_SETTINGS] = {
+    [CONFIG_STORE_URL] = &global_options.store,         [CONFIG_STORE_SCHEMA] = &global_options.schema,
+    [CONFIG_FLEET_DISCOVER] = &global_options.discover, [CONFIG_FLEET_QUERY] = &global_options.discover_query,
+    [CONFIG_LOG_LEVEL] = &global_options.log_level,     [CONFIG_LOG_FORMAT] = &global_options.log_format};
 
 const char *config_option_given(enum config_id id) {
     if (GLOBALS[id])

@@ -48,7 +48,12 @@ static const char EXAMPLE_TAIL[] =
     "[inbox_handlers]\n"
     "\n"
     "# The same for messages of the inbox.\n"
-    "#payments.* = exec:/bin/cat\n";
+    "#payments.* = exec:/bin/cat\n"
+    "\n"
+    "[stores]\n"
+    "\n"
+    "# KEY = URL: many stores instead of the one of [store]. KEY is a name for people and routers.\n"
+    "#acme = sqlite:/var/lib/tenants/acme.db\n";
 
 void config_print_example(void) {
     fputs(EXAMPLE_HEAD, stdout);
@@ -121,6 +126,8 @@ int config_print_values(const struct cli *cli, const struct config *config) {
     for (size_t i = 0; good && i < CONFIG_SETTINGS; i++)
         good = add_row(&output, CONFIG_TABLE[i].section, CONFIG_TABLE[i].key, config->values[i].text,
                        config->values[i].from);
+    for (size_t i = 0; good && i < config->store_count; i++)
+        good = add_row(&output, CONFIG_STORES, config->stores[i].key, config->stores[i].url, config->path);
     for (size_t i = 0; good && i < config->curve_count; i++)
         good = add_curve(&output, &config->curves[i]);
     for (size_t i = 0; good && i < config->handler_count; i++) {

@@ -18,6 +18,14 @@ struct poptOption GLOBAL_OPTIONS[] = {
                 "FILE"),
     OPTION_TEXT("store", global_options.store,
                 "sqlite:PATH or a postgres:// URL (BOXCAR_STORE; default sqlite:boxcar.db)", "URL"),
+    OPTION_TEXT("discover", global_options.discover,
+                "many stores: file:PATH, directory:PATH, sql:URL or command:PROGRAM (BOXCAR_DISCOVER)",
+                "KIND:WHERE"),
+    OPTION_TEXT(
+        "discover-query", global_options.discover_query,
+        "sql: url, or key and url, or key, url and schema (BOXCAR_DISCOVER_QUERY; default select url from "
+        "stores)",
+        "QUERY"),
     OPTION_TEXT("schema", global_options.schema, "PostgreSQL schema (BOXCAR_SCHEMA; default boxcar)", "NAME"),
     {"output", 'o', POPT_ARG_STRING, &global_options.output, 0, "table, json or jsonl", "FORMAT"},
     OPTION_TEXT("log-level", global_options.log_level,
@@ -133,7 +141,22 @@ static struct poptOption *merge_tables(const struct poptOption *own) {
     return merged;
 }
 
-/* Keeps the last value of option number `val`. Of two stores it would silently be one, though. Each such
+/* Some commands work on all stores that are given. */
+static int keep_store(const struct cli *cli, const char *value) {
+    char **stores = global_options.stores, *copy = strdup(value);
+    size_t count = stores ? cli_args_count((const char *const *)stores) : 0;
+    char **longer = copy ? reallocarray(stores, count + 2, sizeof(*stores)) : NULL;
+    if (!longer) {
+        free(copy);
+        return cli_no_memory(cli);
+    }
+    longer[count] = copy;
+    longer[count + 1] = NULL;
+    global_options.stores = longer;
+    return CLI_DONE;
+}
+
+/* Keeps the last value of option number `val`. Each such
  * option has a value: NULL = popt had no memory for it. Without it, --store would be the store of the
  * environment. */
 static int keep_value(const struct cli *cli, size_t val, char *value) {
@@ -144,12 +167,10 @@ static int keep_value(const struct cli *cli, size_t val, char *value) {
     const struct poptOption *option =
         val <= own_length ? &own[val - 1] : &GLOBAL_OPTIONS[val - own_length - 1];
     char **kept = option->arg;
-    bool is_second_store = option->arg == &global_options.store && *kept;
     free(*kept);
     unguard(value);
     *kept = value;
-    return is_second_store ? cli_usage(cli, "--store is given twice: a command works on one store")
-                           : CLI_DONE;
+    return option->arg == &global_options.store ? keep_store(cli, value) : CLI_DONE;
 }
 
 static void unguard_lists(const struct poptOption *table) {

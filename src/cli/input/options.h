@@ -8,7 +8,10 @@
  * before and after the command. */
 struct global_options {
     char *config;
-    char *store;
+    char *store;   /* the last one */
+    char **stores; /* all of them, ended by NULL */
+    char *discover;
+    char *discover_query;
     char *schema;
     char *output;
     char *log_level;

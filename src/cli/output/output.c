@@ -164,6 +164,30 @@ void output_list_begin(struct output *output, const struct cli *cli, enum cli_fo
     }
 }
 
+void output_stores_begin(struct output *output, const struct cli *cli, bool many,
+                         const char *const *columns) {
+    output_list_begin(output, cli, CLI_FORMAT_TABLE, columns);
+    if (!many)
+        return;
+    output->with_store[0] = "store";
+    for (size_t i = 0; i < OUTPUT_COLUMNS_MAX && columns[i]; i++)
+        output->with_store[i + 1] = columns[i];
+    output->columns = output->with_store;
+}
+
+/* Takes the row; NULL = out of memory. */
+static json_t *name_store(const struct cli *cli, json_t *row) {
+    if (!cli->store_label)
+        return row;
+    json_t *named = json_pack("{s:s}", "store", cli->store_label);
+    bool good = named && json_object_update(named, row) == 0;
+    json_decref(row);
+    if (good)
+        return named;
+    json_decref(named);
+    return NULL;
+}
+
 /* Rows of a table are kept to the end, and what it does not show may be large. */
 static bool keep_shown(struct output *output, json_t *row) {
     json_t *shown = json_object();
@@ -180,6 +204,7 @@ static bool keep_shown(struct output *output, json_t *row) {
 }
 
 bool output_list_add(struct output *output, json_t *row) {
+    row = row ? name_store(output->cli, row) : NULL;
     if (!row) {
         output->failed = true;
         return false;

@@ -9,11 +9,16 @@
 
 #include "cli/cli.h"
 
+#define OUTPUT_COLUMNS_MAX 30
+
+/* While cli->store_label is set, rows of a list get a field `store` in front; a list that has such rows is
+ * begun with output_stores_begin(). */
 struct output {
     const struct cli *cli;
     enum cli_format format;
-    const char *const *columns; /* of a table, ended by NULL */
-    json_t *rows;               /* kept for a table, whose widths depend on all of them */
+    const char *const *columns;                     /* of a table, ended by NULL */
+    const char *with_store[OUTPUT_COLUMNS_MAX + 2]; /* the same behind a column `store` */
+    json_t *rows;                                   /* kept for a table, whose widths depend on all of them */
     size_t count;
     bool failed;
 };
@@ -22,6 +27,8 @@ struct output {
  * when none was asked for. */
 void output_list_begin(struct output *output, const struct cli *cli, enum cli_format fallback,
                        const char *const *columns);
+/* The same, of many stores if the command works on many. */
+void output_stores_begin(struct output *output, const struct cli *cli, bool many, const char *const *columns);
 /* Takes `row` over; NULL (out of memory) is remembered. Warns when fields of it are damaged (JSON_DAMAGED).
  * Returns false when there is no point in going on. */
 bool output_list_add(struct output *output, json_t *row);

@@ -23,8 +23,9 @@ static void print(const struct cli *cli, const char *kind, const char *format, v
     }
     AUTO_FREE char *open = text ? redact(text) : NULL;
     AUTO_FREE char *line = open ? text_printable(boxcar_str_of(open), NULL) : NULL;
-    fprintf(stderr, "%sboxcar: %s%s%s%s\n", cli->log.clears_line ? PROGRESS_WIPE : "", name,
-            name[0] ? ": " : "", kind, line ? line : "out of memory");
+    const char *label = cli->store_label ? cli->store_label : "";
+    fprintf(stderr, "%sboxcar: %s%s%s%s%s%s\n", cli->log.clears_line ? PROGRESS_WIPE : "", name,
+            name[0] ? ": " : "", label, label[0] ? ": " : "", kind, line ? line : "out of memory");
 }
 
 int cli_usage(const struct cli *cli, const char *format, ...) {

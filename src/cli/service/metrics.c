@@ -75,7 +75,12 @@ static struct answer answer_metrics(const struct metrics *metrics) {
     struct metrics_streams streams;
     struct metrics_numbers numbers = {.version = boxcar_version(), .worker = &worker};
     boxcar_worker_stats_read(metrics->worker, &worker);
-    if (metrics_store_read(metrics->store, store, &streams, &numbers.store_age_seconds)) {
+    AUTO_LIST boxcar_fleet_store_list *fleet = NULL;
+    if (boxcar_worker_fleet_read(metrics->worker, &fleet, NULL) != BOXCAR_OK)
+        return answer;
+    numbers.fleet = fleet->items;
+    numbers.fleet_count = fleet->count;
+    if (metrics->store && metrics_store_read(metrics->store, store, &streams, &numbers.store_age_seconds)) {
         numbers.store = store;
         numbers.streams = &streams;
     }
@@ -157,13 +162,14 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 }
 
 /* The threads started here take no signals: those are for the one that runs the worker. */
-static bool start_threads(struct cli *cli, struct metrics *metrics, int fd) {
+static bool start_threads(struct cli *cli, struct metrics *metrics, bool many_stores, int fd) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    metrics->store = metrics_store_start(cli, boxcar_worker_owner(metrics->worker));
+    if (!many_stores)
+        metrics->store = metrics_store_start(cli, boxcar_worker_owner(metrics->worker));
     metrics->guard = metrics_guard_start();
-    if (metrics->store && metrics->guard)
+    if ((metrics->store || many_stores) && metrics->guard)
         metrics->daemon = MHD_start_daemon(
             MHD_USE_POLL_INTERNAL_THREAD, 0, NULL, NULL, on_request, metrics, MHD_OPTION_LISTEN_SOCKET, fd,
             MHD_OPTION_NOTIFY_CONNECTION, metrics_guard_on_connection, metrics->guard,
@@ -175,7 +181,8 @@ static bool start_threads(struct cli *cli, struct metrics *metrics, int fd) {
     return metrics->daemon;
 }
 
-int metrics_start(struct cli *cli, boxcar_worker *worker, const char *listen, struct metrics **ret_metrics) {
+int metrics_start(struct cli *cli, boxcar_worker *worker, bool many_stores, const char *listen,
+                  struct metrics **ret_metrics) {
     struct listener listener;
     TRY(listener_open(cli, "--metrics", listen, &listener));
     struct metrics *metrics = calloc(1, sizeof(*metrics));
@@ -185,7 +192,7 @@ int metrics_start(struct cli *cli, boxcar_worker *worker, const char *listen, st
     }
     metrics->worker = worker;
     memcpy(metrics->address, listener.address, sizeof(metrics->address));
-    if (!start_threads(cli, metrics, listener.fd)) {
+    if (!start_threads(cli, metrics, many_stores, listener.fd)) {
         metrics_store_stop(metrics->store);
         metrics_guard_stop(metrics->guard);
         free(metrics);

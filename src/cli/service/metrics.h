@@ -20,9 +20,11 @@ struct metrics;
 
 /* Serves until metrics_stop(). `listen` is ADDRESS:PORT, [ADDRESS]:PORT or :PORT (loopback); port 0 is
  * any that is free, and the log says which (event "metrics", field "address"). The store's numbers are
- * read on a connection of its own. `worker` must outlive it. Returns an enum cli_exit and has reported
+ * read on a connection of its own; those of many stores are not, only what the worker knows
+ * of each. `worker` must outlive it. Returns an enum cli_exit and has reported
  * what went wrong; the caller owns *ret_metrics. */
-int metrics_start(struct cli *cli, boxcar_worker *worker, const char *listen, struct metrics **ret_metrics);
+int metrics_start(struct cli *cli, boxcar_worker *worker, bool many_stores, const char *listen,
+                  struct metrics **ret_metrics);
 /* Where it listens, with the port that it has got: 127.0.0.1:9464. Lent. */
 const char *metrics_address(const struct metrics *metrics);
 

@@ -217,6 +217,61 @@ static void put_store(FILE *out, const struct metrics_numbers *numbers) {
         put_streams(out, numbers->streams);
 }
 
+/* ---- many stores ---- */
+
+#define OF_FLEET(field) offsetof(boxcar_fleet_store, field)
+
+static const struct single OF_STORES[] = {
+    {"boxcar_fleet_claims_total", "Round trips that asked the store for work.", COUNTER, OF_FLEET(claims)},
+    {"boxcar_fleet_messages_claimed_total", "Messages claimed from the store.", COUNTER, OF_FLEET(claimed)},
+    {"boxcar_fleet_messages_held", "Messages of the store that are queued or in handlers.", GAUGE,
+     OF_FLEET(held)},
+    {"boxcar_fleet_messages_reaped_total", "Messages of the store released from expired leases by upkeep.",
+     COUNTER, OF_FLEET(reaped)},
+    {"boxcar_fleet_store_errors_total", "Calls to the store that failed.", COUNTER, OF_FLEET(store_errors)},
+    {"boxcar_fleet_failures", "Tries in a row at which the store could not be used.", GAUGE,
+     OF_FLEET(failures)},
+};
+
+/* name{store="...",key="...": the key only if it has one; more labels or the brace are up to the caller. */
+static void put_fleet_store(FILE *out, const char *name, const boxcar_fleet_store *store) {
+    fprintf(out, "%s{store=\"", name);
+    put_label_value(out, boxcar_str_of(store->id));
+    if (store->key.len > 0) {
+        fputs("\",key=\"", out);
+        put_label_value(out, store->key);
+    }
+    fputc('"', out);
+}
+
+static void put_fleet_states(FILE *out, const struct metrics_numbers *numbers) {
+    put_head(out, "boxcar_fleet_stores", GAUGE, "Stores of the worker by their state.");
+    for (boxcar_fleet_state state = BOXCAR_FLEET_WAITING; state <= BOXCAR_FLEET_LEAVING; state++) {
+        long long count = 0;
+        for (size_t i = 0; i < numbers->fleet_count; i++)
+            count += numbers->fleet[i]->state == state;
+        fprintf(out, "boxcar_fleet_stores{state=\"%s\"} %lld\n", boxcar_fleet_state_name(state), count);
+    }
+    put_head(out, "boxcar_fleet_store_up", GAUGE, "0 while the store cannot be used.");
+    for (size_t i = 0; i < numbers->fleet_count; i++) {
+        put_fleet_store(out, "boxcar_fleet_store_up", numbers->fleet[i]);
+        fprintf(out, "} %d\n", numbers->fleet[i]->failures == 0);
+    }
+}
+
+static void put_fleet(FILE *out, const struct metrics_numbers *numbers) {
+    if (numbers->fleet_count == 0)
+        return;
+    put_fleet_states(out, numbers);
+    for (const struct single *metric = OF_STORES; metric < OF_STORES + COUNT_OF(OF_STORES); metric++) {
+        put_head(out, metric->name, metric->kind, metric->help);
+        for (size_t i = 0; i < numbers->fleet_count; i++) {
+            put_fleet_store(out, metric->name, numbers->fleet[i]);
+            fprintf(out, "} %lld\n", number_at(numbers->fleet[i], metric->offset));
+        }
+    }
+}
+
 size_t metrics_text(const struct metrics_numbers *numbers, char **ret_text) {
     char *text = NULL;
     size_t length = 0;
@@ -227,6 +282,7 @@ size_t metrics_text(const struct metrics_numbers *numbers, char **ret_text) {
     put_build(out, numbers->version);
     put_worker(out, numbers->worker);
     put_handlers(out, numbers->handlers, numbers->handler_count);
+    put_fleet(out, numbers);
     put_store(out, numbers);
     bool failed = ferror(out);
     if (fclose(out) != 0 || failed) {

@@ -25,9 +25,11 @@ struct metrics_numbers {
     const boxcar_worker_stats *worker;
     const boxcar_handler_stats *handlers;
     size_t handler_count;
-    const boxcar_stats *store;             /* of the outbox and of the inbox; NULL = not known */
-    const struct metrics_streams *streams; /* read with them; NULL = not known */
-    double store_age_seconds;              /* how old the store's numbers are */
+    const boxcar_stats *store;              /* of the outbox and of the inbox; NULL = not known */
+    const struct metrics_streams *streams;  /* read with them; NULL = not known */
+    const boxcar_fleet_store *const *fleet; /* of a worker with many stores */
+    size_t fleet_count;
+    double store_age_seconds; /* how old the store's numbers are */
 };
 
 /* *ret_text is the caller's to free(), NULL when memory ran out; returns its length. */

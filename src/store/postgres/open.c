@@ -9,6 +9,9 @@
 #include "store/open.h"
 #include "store/postgres/admin/admin.h"
 #include "store/postgres/connection/connection.h"
+#include "store/postgres/connection/error.h"
+#include "store/postgres/connection/query.h"
+#include "store/postgres/connection/wait.h"
 #include "store/postgres/deploy/deploy.h"
 #include "store/postgres/event/event.h"
 #include "store/postgres/inbox/inbox.h"
@@ -122,6 +125,77 @@ boxcar_status store_postgres_open(const boxcar_store_options *options, struct bo
 
     TRY(store_new(options, &pg, err));
     return hand_over(pg, connect_first(pg, options, err), ret_store);
+}
+
+boxcar_status store_postgres_identify(boxcar_str url, boxcar_str schema, char **ret_id, boxcar_error *err) {
+    AUTO_FREE char *url_text = memory_copy_text(url);
+    AUTO_FREE char *schema_text = memory_copy_text(schema);
+
+    if (!url_text || !schema_text)
+        return error_no_memory(err);
+    TRY(pg_check_url(url_text, err));
+    return pg_identify_url(url_text, schema_text, ret_id, err);
+}
+
+/* ---- a query that lists something ---- */
+
+static boxcar_status take_rows(const PGresult *result, store_row_fn *take, void *context, boxcar_error *err) {
+    boxcar_str columns[8];
+    int count = PQnfields(result);
+
+    for (int row = 0; row < PQntuples(result); row++) {
+        for (int i = 0; i < count; i++)
+            columns[i] = PQgetisnull(result, row, i)
+                             ? BOXCAR_NO_STR
+                             : (boxcar_str){PQgetvalue(result, row, i), (size_t)PQgetlength(result, row, i)};
+        TRY(take(context, columns, count, err));
+    }
+    return BOXCAR_OK;
+}
+
+/* Classes 22 and 42: data and names that the query has wrong. */
+static boxcar_status explain_query(struct pg_store *pg, const PGresult *result, boxcar_error *err) {
+    const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+
+    if (sqlstate && text && (strncmp(sqlstate, "42", 2) == 0 || strncmp(sqlstate, "22", 2) == 0))
+        return error_invalid(err, "query", "the query cannot be run: %s", text);
+    return pg_error_from_result(pg, result, err);
+}
+
+static boxcar_status run_query(struct pg_store *pg, boxcar_str url, const char *query, int most_columns,
+                               store_row_fn *take, void *context, boxcar_error *err) {
+    AUTO_RESULT PGresult *result = NULL;
+
+    pg->url = memory_copy_text(url);
+    if (!pg->url)
+        return error_no_memory(err);
+    TRY(pg_check_url(pg->url, err));
+    TRY(pg_connect(pg, err));
+    result = pg_run_text(pg, query);
+    if (PQresultStatus(result) == PGRES_COMMAND_OK)
+        return error_invalid(err, "query", "the query brings no rows: give a select");
+    if (PQresultStatus(result) != PGRES_TUPLES_OK)
+        return explain_query(pg, result, err);
+    if (PQnfields(result) > most_columns || PQnfields(result) > 8)
+        return error_invalid(err, "query", "the query has %d columns: give at most %d", PQnfields(result),
+                             most_columns);
+    return take_rows(result, take, context, err);
+}
+
+boxcar_status store_postgres_query(boxcar_str url, boxcar_str query, int most_columns, store_row_fn *take,
+                                   void *context, boxcar_error *err) {
+    boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
+    AUTO_FREE char *text = memory_copy_text(query);
+    struct pg_store *pg;
+
+    TRY(store_options_read(&options, &options, err));
+    options.answer_timeout_ms = ANSWER_MS_DEFAULT;
+    TRY(store_new(&options, &pg, err));
+    boxcar_status status =
+        text ? run_query(pg, url, text, most_columns, take, context, err) : error_no_memory(err);
+    close_store(&pg->base);
+    return status;
 }
 
 /* Texts go both ways as UTF-8. Without an encoding of the client's, the server sends them as the database

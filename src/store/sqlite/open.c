@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "boxcar/sqlite.h"
+#include "identity.h"
 #include "request.h"
 #include "store/join_log.h"
 #include "store/open.h"
@@ -86,10 +87,8 @@ static struct sqlite_store *store_new(const boxcar_store_options *options) {
 
 /* The same for every process: the whole path, as far as the file exists. */
 static boxcar_status refresh_id(struct sqlite_store *store, const char *path, boxcar_error *err) {
-    AUTO_FREE char *whole = realpath(path, NULL);
     char *id;
-    if (asprintf(&id, STORE_URL_SQLITE "%s", whole != NULL ? whole : path) < 0)
-        return error_no_memory(err);
+    TRY(sqlite_make_id(path, &id, err));
     free(store->base.id);
     store->base.id = id;
     return BOXCAR_OK;

@@ -17,28 +17,25 @@ static void crew_release(struct crew *crew) {
     pthread_mutex_destroy(&crew->mutex);
     pthread_cond_destroy(&crew->work);
     handler_table_release(crew->handlers);
-    arena_release(&crew->arena);
     free(crew);
 }
 
-/* Copies, since a thread that was given up may outlive the worker. */
-static bool copy_store(struct crew *crew, const boxcar_store_options *store, const char *store_id) {
-    boxcar_str id;
-    crew->store = *store;
-    if (!arena_copy_str(&crew->arena, store->url, &crew->store.url) ||
-        !arena_copy_str(&crew->arena, store->schema, &crew->store.schema) ||
-        !arena_copy_str(&crew->arena, boxcar_str_of(store_id), &id))
-        return false;
-    crew->logger = (struct boxcar_store){.log = store->log,
-                                         .log_context = store->log_context,
-                                         .log_level = store->log_level,
-                                         .id = (char *)id.data};
-    return true;
+static struct desk *desk_retain(struct desk *desk) {
+    atomic_fetch_add(&desk->references, 1);
+    return desk;
 }
 
-boxcar_status crew_open(const boxcar_store_options *store, const char *store_id,
-                        struct handler_table *handlers, int wake_fd, struct crew **ret_crew,
-                        boxcar_error *err) {
+/* NULL is fine. */
+static void desk_release(struct desk *desk) {
+    if (!desk || atomic_fetch_sub(&desk->references, 1) != 1)
+        return;
+    struct crew *crew = desk->crew;
+    arena_release(&desk->arena);
+    free(desk);
+    crew_release(crew);
+}
+
+boxcar_status crew_open(struct handler_table *handlers, struct crew **ret_crew, boxcar_error *err) {
     struct crew *crew = calloc(1, sizeof(*crew));
     if (!crew)
         return error_no_memory(err);
@@ -47,22 +44,49 @@ boxcar_status crew_open(const boxcar_store_options *store, const char *store_id,
     atomic_init(&crew->references, 1);
     handler_table_retain(handlers);
     crew->handlers = handlers;
-    crew->wake_fd = wake_fd;
     crew->abandon_ms = CREW_ABANDON_MS;
-    if (!copy_store(crew, store, store_id)) {
-        crew_release(crew);
-        return error_no_memory(err);
-    }
     *ret_crew = crew;
     return BOXCAR_OK;
 }
 
-static void wake_loop(struct crew *crew) {
+/* Copies, since a thread that was given up may outlive the worker. */
+static bool copy_store(struct desk *desk, const boxcar_store_options *store, const char *store_id) {
+    boxcar_str id;
+    desk->store = *store;
+    if (!arena_copy_str(&desk->arena, store->url, &desk->store.url) ||
+        !arena_copy_str(&desk->arena, store->schema, &desk->store.schema) ||
+        !arena_copy_str(&desk->arena, boxcar_str_of(store_id), &id))
+        return false;
+    desk->logger = (struct boxcar_store){.log = store->log,
+                                         .log_context = store->log_context,
+                                         .log_level = store->log_level,
+                                         .id = (char *)id.data};
+    return true;
+}
+
+boxcar_status desk_open(struct crew *crew, const boxcar_store_options *store, const char *store_id,
+                        int wake_fd, struct desk **ret_desk, boxcar_error *err) {
+    struct desk *desk = calloc(1, sizeof(*desk));
+    if (!desk)
+        return error_no_memory(err);
+    atomic_init(&desk->references, 1);
+    atomic_fetch_add(&crew->references, 1);
+    desk->crew = crew;
+    desk->wake_fd = wake_fd;
+    if (!copy_store(desk, store, store_id)) {
+        desk_release(desk);
+        return error_no_memory(err);
+    }
+    *ret_desk = desk;
+    return BOXCAR_OK;
+}
+
+static void wake_loop(struct desk *desk) {
     uint64_t one = 1;
-    if (!crew->loop_waits)
+    if (!desk->loop_waits)
         return;
-    crew->loop_waits = false;
-    (void)!write(crew->wake_fd, &one, sizeof(one));
+    desk->loop_waits = false;
+    (void)!write(desk->wake_fd, &one, sizeof(one));
 }
 
 /* What came of a call. */
@@ -121,7 +145,7 @@ static bool is_abandoned(struct slot *slot) {
 
 /* Outside the lock: the handler itself. */
 static struct ending run_handler(struct slot *slot, const struct handler *handler) {
-    log_message(&slot->crew->logger, BOXCAR_LOG_INFO, "handle", slot->delivery.message, BOXCAR_NO_STR,
+    log_message(&slot->desk->logger, BOXCAR_LOG_INFO, "handle", slot->delivery.message, BOXCAR_NO_STR,
                 "handling");
     boxcar_verdict verdict = handler->run(handler->context, &slot->delivery);
     struct ending ending = {.verdict = delivery_check_verdict(&slot->delivery, verdict)};
@@ -141,6 +165,8 @@ static void let_follow(struct crew *crew, struct job *job) {
     job->place = PLACE_QUEUED;
     job->queued_at_ms = clock_ms();
     crew->behind--;
+    job->desk->behind--;
+    job->desk->queued++;
     job_list_push(&crew->queue, job);
     pthread_cond_signal(&crew->work);
 }
@@ -153,7 +179,8 @@ static void give_back_unstarted(struct crew *crew, struct job *job) {
     job->unstarted = true;
     job->delay_ms = 0;
     crew->behind--;
-    job_list_push(&crew->finished, job);
+    job->desk->behind--;
+    job_list_push(&job->desk->finished, job);
 }
 
 /* Under the lock: the job has its verdict. An ack may still be on its way to the store; anything else
@@ -172,32 +199,67 @@ static void follow(struct crew *crew, struct job *job) {
 
 /* ---- running ---- */
 
+/* What a thread has to put away before it begins a job of another desk. */
+struct leftover {
+    struct boxcar_store *store;
+    struct desk *desk;
+};
+
 /* Under the lock. */
-static void begin_job(struct slot *slot, struct job *job) {
+static struct leftover move_to_desk(struct slot *slot, struct desk *desk) {
+    struct leftover left = {slot->delivery.store, slot->desk};
+    slot->desk = desk_retain(desk);
+    slot->delivery.store = NULL;
+    slot->delivery.store_id = desk->logger.id;
+    slot->delivery.store_options = &desk->store;
+    slot->delivery.news = &desk->has_stages;
+    return left;
+}
+
+/* Outside the lock. */
+static void put_away(struct leftover left) {
+    if (left.store)
+        left.store->ops->close(left.store);
+    desk_release(left.desk);
+}
+
+/* Under the lock. */
+static struct leftover begin_job(struct slot *slot, struct job *job) {
     struct crew *crew = slot->crew;
+    struct leftover left = {NULL, NULL};
     job->place = PLACE_RUNNING;
+    job->desk->queued--;
+    job->desk->running++;
     slot->job = job;
     slot->started_us = clock_us();
     slot->cancelled_at_ms = INT64_MAX;
     crew->running++;
     atomic_fetch_add(&job->handler->running, 1);
+    if (slot->desk != job->desk)
+        left = move_to_desk(slot, job->desk);
     delivery_start(&slot->delivery, job->message,
                    crew->timeout_ms > 0 ? slot->started_us / 1000 + crew->timeout_ms : INT64_MAX);
     slot->delivery.stages = &job->stages;
-    slot->delivery.news = &crew->has_stages;
     load_retain(job->load); /* the handler's own */
+    return left;
 }
 
 /* Under the lock. What the thread does from here on concerns the job no more. */
 static void end_job(struct slot *slot) {
     struct job *job = slot->job;
+    struct desk *desk = job->desk, *watcher = slot->crew->watcher;
     slot->job = NULL;
     slot->crew->running--;
+    desk->running--;
     atomic_fetch_sub(&job->handler->running, 1);
     job->place = PLACE_FINISHED;
-    job_list_push(&slot->crew->finished, job);
+    job_list_push(&desk->finished, job);
     follow(slot->crew, job);
-    wake_loop(slot->crew);
+    wake_loop(desk);
+    if (watcher && watcher != desk) {
+        watcher->noticed = true;
+        wake_loop(watcher);
+    }
 }
 
 static void unlink_slot(struct crew *crew, struct slot *slot) {
@@ -219,8 +281,9 @@ static void work(struct slot *slot) {
             continue;
         }
         struct load *load = job->load;
-        begin_job(slot, job);
+        struct leftover left = begin_job(slot, job);
         pthread_mutex_unlock(&crew->mutex);
+        put_away(left);
         struct ending ending = run_handler(slot, job->handler);
         pthread_mutex_lock(&crew->mutex);
         if (!slot->abandoned) {
@@ -243,6 +306,7 @@ static void *slot_main(void *argument) {
     struct crew *crew = slot->crew;
     work(slot);
     delivery_release(&slot->delivery);
+    desk_release(slot->desk);
     pthread_mutex_lock(&crew->mutex);
     bool abandoned = slot->abandoned;
     if (abandoned) {
@@ -280,7 +344,7 @@ static int slot_start(struct crew *crew) {
     if (!slot)
         return ENOMEM;
     slot->crew = crew;
-    if (!delivery_init(&slot->delivery, crew->logger.id, &crew->store)) {
+    if (!delivery_init(&slot->delivery, NULL, NULL)) {
         int error = errno;
         free(slot);
         return error;
@@ -329,18 +393,27 @@ void crew_set_timeout(struct crew *crew, int64_t timeout_ms) {
     crew->timeout_ms = timeout_ms;
 }
 
-void crew_put(struct crew *crew, struct job_list *jobs) {
+/* Under the lock. */
+static void enter(struct desk *desk, struct job *job, int64_t now) {
+    job->desk = desk;
+    job->queued_at_ms = now;
+    job->place = PLACE_QUEUED;
+    desk->queued++;
+    for (struct job *behind = job->behind; behind; behind = behind->behind) {
+        behind->desk = desk;
+        behind->place = PLACE_BEHIND;
+        desk->behind++;
+        desk->crew->behind++;
+    }
+}
+
+void desk_put(struct desk *desk, struct job_list *jobs) {
+    struct crew *crew = desk->crew;
     int64_t now = clock_ms();
     size_t count = jobs->count;
     AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&crew->mutex);
-    for (struct job *job = jobs->first; job; job = job->next) {
-        job->queued_at_ms = now;
-        job->place = PLACE_QUEUED;
-        for (struct job *behind = job->behind; behind; behind = behind->behind) {
-            behind->place = PLACE_BEHIND;
-            crew->behind++;
-        }
-    }
+    for (struct job *job = jobs->first; job; job = job->next)
+        enter(desk, job, now);
     job_list_append(&crew->queue, jobs);
     if (count == 1)
         pthread_cond_signal(&crew->work);
@@ -348,19 +421,22 @@ void crew_put(struct crew *crew, struct job_list *jobs) {
         pthread_cond_broadcast(&crew->work);
 }
 
-void crew_collect(struct crew *crew, struct job_list *ret_finished) {
-    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&crew->mutex);
-    job_list_append(ret_finished, &crew->finished);
+void desk_collect(struct desk *desk, struct job_list *ret_finished) {
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&desk->crew->mutex);
+    job_list_append(ret_finished, &desk->finished);
 }
 
 /* Under the lock. False = a thread has it, or had it. */
 static bool take_back(struct crew *crew, struct job *job) {
-    if (job->place == PLACE_QUEUED)
+    if (job->place == PLACE_QUEUED) {
         job_list_remove(&crew->queue, job);
-    else if (job->place == PLACE_BEHIND)
+        job->desk->queued--;
+    } else if (job->place == PLACE_BEHIND) {
         crew->behind--;
-    else
+        job->desk->behind--;
+    } else {
         return false;
+    }
     job->place = PLACE_NONE;
     return true;
 }
@@ -372,28 +448,36 @@ static void take_back_behind(struct crew *crew, struct job *job, struct job_list
             job_list_push(ret_jobs, behind);
 }
 
-void crew_take_back(struct crew *crew, bool all, struct job_list *ret_jobs) {
+void desk_take_back(struct desk *desk, bool all, struct job_list *ret_jobs) {
+    struct crew *crew = desk->crew;
+    struct job_list others = {0};
     AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&crew->mutex);
     for (struct job *job; (job = job_list_pop(&crew->queue)) != NULL;) {
+        if (job->desk != desk) {
+            job_list_push(&others, job);
+            continue;
+        }
         job->place = PLACE_NONE;
+        desk->queued--;
         job_list_push(ret_jobs, job);
         take_back_behind(crew, job, ret_jobs);
     }
+    crew->queue = others;
     for (struct slot *slot = crew->slots; all && slot; slot = slot->next)
-        if (slot->job)
+        if (slot->job && slot->job->desk == desk)
             take_back_behind(crew, slot->job, ret_jobs);
 }
 
-bool crew_take_back_one(struct crew *crew, struct job *job) {
-    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&crew->mutex);
-    return take_back(crew, job);
+bool desk_take_back_one(struct desk *desk, struct job *job) {
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&desk->crew->mutex);
+    return take_back(desk->crew, job);
 }
 
-void crew_take_back_behind(struct crew *crew, struct job *job, struct job_list *ret_jobs) {
+void desk_take_back_behind(struct desk *desk, struct job *job, struct job_list *ret_jobs) {
     if (!job->behind)
         return;
-    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&crew->mutex);
-    take_back_behind(crew, job, ret_jobs);
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&desk->crew->mutex);
+    take_back_behind(desk->crew, job, ret_jobs);
 }
 
 /* When the thread of a cancelled handler is given up. */
@@ -404,32 +488,41 @@ static int64_t give_up_at(const struct slot *slot) {
     return cancelled == INT64_MAX ? INT64_MAX : cancelled + slot->crew->abandon_ms;
 }
 
-void crew_look(struct crew *crew, struct crew_view *ret_view) {
+/* Under the lock. */
+static int64_t oldest_queued_ms(const struct desk *desk) {
+    const struct job *job = desk->queued > 0 ? desk->crew->queue.first : NULL;
+    while (job && job->desk != desk)
+        job = job->next;
+    return job ? job->queued_at_ms : INT64_MAX;
+}
+
+void desk_look(struct desk *desk, struct crew_view *ret_view) {
+    struct crew *crew = desk->crew;
     int64_t now_us = clock_us(), elapsed_us = 0;
     AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&crew->mutex);
-    *ret_view = (struct crew_view){.queued = crew->queue.count,
-                                   .running = crew->running,
-                                   .behind = crew->behind,
+    *ret_view = (struct crew_view){.all = {crew->queue.count, crew->running, crew->behind},
+                                   .queued = desk->queued,
+                                   .running = desk->running,
+                                   .behind = desk->behind,
                                    .abandoned = crew->abandoned,
                                    .next_check_ms = INT64_MAX,
-                                   .oldest_queued_ms =
-                                       crew->queue.first ? crew->queue.first->queued_at_ms : INT64_MAX};
+                                   .oldest_queued_ms = oldest_queued_ms(desk)};
     if (crew->running == 0)
         return;
     for (struct slot *slot = crew->slots; slot; slot = slot->next) {
         if (!slot->job)
             continue;
         elapsed_us += now_us - slot->started_us;
-        if (give_up_at(slot) < ret_view->next_check_ms)
+        if (slot->job->desk == desk && give_up_at(slot) < ret_view->next_check_ms)
             ret_view->next_check_ms = give_up_at(slot);
     }
     ret_view->elapsed_ms = elapsed_us / 1000 / (int64_t)crew->running;
 }
 
-void crew_cancel(struct crew *crew, const struct job *job, enum cancel_reason reason) {
-    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&crew->mutex);
-    for (struct slot *slot = crew->slots; slot; slot = slot->next) {
-        if (!slot->job || (job && slot->job != job))
+void desk_cancel(struct desk *desk, const struct job *job, enum cancel_reason reason) {
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&desk->crew->mutex);
+    for (struct slot *slot = desk->crew->slots; slot; slot = slot->next) {
+        if (!slot->job || slot->job->desk != desk || (job && slot->job != job))
             continue;
         if (slot->cancelled_at_ms == INT64_MAX)
             slot->cancelled_at_ms = clock_ms();
@@ -458,14 +551,15 @@ static void abandon(struct crew *crew, struct slot *slot) {
     crew->abandoned++;
 }
 
-size_t crew_supervise(struct crew *crew, bool all) {
+size_t desk_supervise(struct desk *desk, bool all) {
+    struct crew *crew = desk->crew;
     int64_t now = clock_ms();
     size_t count = 0;
     join_ended(crew);
     AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&crew->mutex);
     for (struct slot *slot = crew->slots, *next; slot; slot = next) {
         next = slot->next;
-        if (!slot->job || (!all && now < give_up_at(slot)))
+        if (!slot->job || slot->job->desk != desk || (!all && now < give_up_at(slot)))
             continue;
         abandon(crew, slot);
         count++;
@@ -475,18 +569,55 @@ size_t crew_supervise(struct crew *crew, bool all) {
     return count;
 }
 
-bool crew_begin_wait(struct crew *crew) {
-    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&crew->mutex);
-    crew->loop_waits = crew->finished.count == 0;
-    return crew->loop_waits;
+bool desk_begin_wait(struct desk *desk) {
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&desk->crew->mutex);
+    desk->loop_waits = desk->finished.count == 0 && !desk->noticed;
+    desk->noticed = false;
+    return desk->loop_waits;
 }
 
-void crew_end_wait(struct crew *crew) {
-    pthread_mutex_lock(&crew->mutex);
-    crew->loop_waits = false;
-    pthread_mutex_unlock(&crew->mutex);
+void desk_end_wait(struct desk *desk) {
+    pthread_mutex_lock(&desk->crew->mutex);
+    desk->loop_waits = false;
+    pthread_mutex_unlock(&desk->crew->mutex);
     uint64_t count;
-    (void)!read(crew->wake_fd, &count, sizeof(count));
+    (void)!read(desk->wake_fd, &count, sizeof(count));
+}
+
+void desk_watch(struct desk *desk, bool watch) {
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&desk->crew->mutex);
+    if (watch && desk->crew->watcher != desk) {
+        desk->crew->watcher = desk;
+        desk->noticed = true; /* what ended before the watch began */
+    }
+    if (!watch && desk->crew->watcher == desk)
+        desk->crew->watcher = NULL;
+}
+
+/* Under the lock. The connection that an idle thread keeps to the store; NULL = no more of them. */
+static struct boxcar_store *take_kept_store(struct desk *desk) {
+    for (struct slot *slot = desk->crew->slots; slot; slot = slot->next) {
+        struct boxcar_store *store = slot->delivery.store;
+        if (slot->job || slot->desk != desk || !store)
+            continue;
+        slot->delivery.store = NULL;
+        return store;
+    }
+    return NULL;
+}
+
+void desk_close(struct desk *desk) {
+    if (!desk)
+        return;
+    desk_watch(desk, false);
+    pthread_mutex_lock(&desk->crew->mutex);
+    for (struct boxcar_store *store; (store = take_kept_store(desk)) != NULL;) {
+        pthread_mutex_unlock(&desk->crew->mutex);
+        store->ops->close(store);
+        pthread_mutex_lock(&desk->crew->mutex);
+    }
+    pthread_mutex_unlock(&desk->crew->mutex);
+    desk_release(desk);
 }
 
 void crew_close(struct crew *crew) {

@@ -29,6 +29,7 @@ enum job_place {
 struct job {
     struct job *next;                      /* in the queue or among the finished */
     struct job *held_next, *held_previous; /* among all that the worker holds */
+    struct desk *desk;                     /* where it was put (crew.h) */
     struct job *behind;                    /* of the same stream and claim: starts when this one is done */
     enum job_place place;                  /* under the crew's mutex */
     struct load *load;

@@ -117,7 +117,7 @@ static void load_verdicts(struct pump *pump) {
 /* Stages go out before the verdict, or with it if there was no earlier request. Stages that the store did not
  * take are sent again (keep_stages). */
 static void load_stages(struct pump *pump) {
-    if (!atomic_exchange(&pump->crew->has_stages, false))
+    if (!atomic_exchange(&pump->desk->has_stages, false))
         return;
     for (struct job *job = pump->held; job; job = job->held_next) {
         int stages = atomic_load(&job->stages);
@@ -133,7 +133,7 @@ static void keep_stages(struct pump *pump) {
         const struct gather_list *list = &pump->boxes[box].out.lists[BOXCAR_RECORD];
         for (size_t i = 0; i < list->count; i++) {
             outbound_job(list, i)->recorded = 0;
-            atomic_store(&pump->crew->has_stages, true);
+            atomic_store(&pump->desk->has_stages, true);
         }
     }
 }
@@ -187,12 +187,12 @@ static void take_renewed(struct pump *pump, struct job *job, bool affected, int6
     }
     job->lost = true;
     pump_give_back_behind(pump, job);
-    if (pump->waiting == job || crew_take_back_one(pump->crew, job)) {
+    if (pump->waiting == job || desk_take_back_one(pump->desk, job)) {
         pump_count_lost(pump, job);
         pump_forget(pump, job);
         return;
     }
-    crew_cancel(pump->crew, job, CANCEL_LEASE_LOST);
+    desk_cancel(pump->desk, job, CANCEL_LEASE_LOST);
 }
 
 static void take_list(struct pump *pump, const struct gather_list *list, boxcar_settle_kind kind,
@@ -247,6 +247,8 @@ static void remind(struct pump *pump, const boxcar_error *err) {
 }
 
 void pump_detach(struct pump *pump, const boxcar_error *err) {
+    pump_leave_place(pump);
+    pump->last_error = *err;
     pump->too_slow++;
     pump->too_slow_at_ms = clock_ms();
     pump_set_patience(pump);
@@ -259,27 +261,30 @@ void pump_detach(struct pump *pump, const boxcar_error *err) {
         atomic_fetch_add(&pump->worker->count.detachments, 1);
         if (atomic_load(&pump->worker->state) == BOXCAR_WORKER_RUNNING)
             atomic_store(&pump->worker->state, BOXCAR_WORKER_DETACHED);
-        store_log(pump_logger(pump), BOXCAR_LOG_WARN, "detached", NULL, 0,
-                  "the store cannot be used, trying again: %s", err->message);
+        if (pump_is_news(pump, true))
+            store_log(pump_logger(pump), BOXCAR_LOG_WARN, "detached", NULL, 0,
+                      "the store cannot be used, trying again: %s", err->message);
     }
     try_again_later(pump);
 }
 
 void pump_attach(struct pump *pump) {
+    bool is_news = pump_is_news(pump, false);
     int64_t away = clock_ms() - pump->detached_at_ms;
     pump->claims_fail = false;
     if (pump->too_slow > 0 && clock_ms() - pump->too_slow_at_ms >= SLOW_MS) {
         pump->too_slow = 0;
         pump_set_patience(pump);
     }
-    if (pump->failures == 0)
+    if (pump->failures == 0 && !is_news)
         return;
     pump->failures = 0;
     pump_look_soon(pump);
     pump->heartbeat.next_ms = pump->now_ms;
     if (atomic_load(&pump->worker->state) == BOXCAR_WORKER_DETACHED)
         atomic_store(&pump->worker->state, BOXCAR_WORKER_RUNNING);
-    log_number(pump_logger(pump), BOXCAR_LOG_INFO, "attached", "away_ms", away, "the store is back");
+    if (is_news)
+        log_number(pump_logger(pump), BOXCAR_LOG_INFO, "attached", "away_ms", away, "the store is back");
 }
 
 /* An error at the start is a mistake and ends the worker, unless the call may work later. */
@@ -337,7 +342,9 @@ static void judge_claims(struct pump *pump, const struct result *result) {
 static bool takes_suspects(const struct pump *pump, int box, const int claim_sizes[BOXES]) {
     if ((pump->suspect && !pump->suspect->collected) || pump->now_ms < pump->no_suspects_until_ms)
         return false;
-    return claim_sizes[1 - box] == 0 || (int)(pump->turn & 1) == box;
+    if (claim_sizes[1 - box] != 0 && (int)(pump->turn & 1) != box)
+        return false;
+    return claim_sizes[box] == 0 || pump_may_take_suspects(pump);
 }
 
 static void fill_box(struct pump *pump, struct request *request, int box, const int claim_sizes[BOXES]) {
@@ -377,16 +384,18 @@ static void plan_next_look(struct pump *pump, const int claim_sizes[BOXES], cons
         else
             box->next_look_ms = pump->looked_at_ms + pace_pause(&box->pause_ms, pump_tuning(pump)->poll_ms);
     }
-    if (claimed[BOXCAR_OUTBOX] + claimed[BOXCAR_INBOX] > 0)
+    if (claimed[BOXCAR_OUTBOX] + claimed[BOXCAR_INBOX] > 0) {
         pace_found(&pump->pace);
-    else
+        pump->found_at_ms = pump->looked_at_ms;
+    } else {
         pace_in_vain(&pump->pace);
+    }
 }
 
 static void take_work(struct pump *pump, const int claim_sizes[BOXES], struct result *result,
                       int64_t asked_at_ms) {
-    size_t claimed[BOXES] = {result->parts[BOXCAR_OUTBOX].claimed_count,
-                             result->parts[BOXCAR_INBOX].claimed_count};
+    const size_t claimed[BOXES] = {result->parts[BOXCAR_OUTBOX].claimed_count,
+                                   result->parts[BOXCAR_INBOX].claimed_count};
     struct pace_view view = pump_pace_view(pump);
     atomic_fetch_add(&pump->worker->count.claims, 1);
     plan_next_look(pump, claim_sizes, claimed);
@@ -403,6 +412,10 @@ static void load(struct pump *pump, bool renew) {
         load_verdicts(pump);
     if (renew)
         load_renewals(pump);
+}
+
+static size_t count_claimed(const struct result *result) {
+    return result->parts[BOXCAR_OUTBOX].claimed_count + result->parts[BOXCAR_INBOX].claimed_count;
 }
 
 bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) {
@@ -423,6 +436,7 @@ bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) 
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_status status = request_send(pump->store, &request, &result, &err);
     if (status != BOXCAR_OK) {
+        pump_end_turn(pump, claims, 0);
         take_failure(pump, status, claims, beats, &err);
         return true;
     }
@@ -434,10 +448,12 @@ bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) 
     /* Some verdicts of a request whose answer was lost may not have gone out again yet. */
     pump->sent_before = pump->sent_before && (pump_is_refused(pump) || pump->finished.count > 0);
     take_answer(pump, &request, &result, asked_at_ms);
+    size_t claimed = count_claimed(&result);
     if (claims)
         take_work(pump, claim_sizes, &result, asked_at_ms);
     else
         result_release(&result);
+    pump_end_turn(pump, claims, claimed); /* the work is in the queue: the next store's comes behind it */
     if (pump->claims_fail)
         pump_look_soon(pump); /* at the next try */
     return true;

@@ -88,7 +88,7 @@ static void admit_suspect(struct pump *pump, struct job *job, struct job_list *r
 }
 
 void pump_admit_one(struct pump *pump, struct job *job, struct job_list *ready) {
-    if (job->handler == &pump->worker->wait_handler)
+    if (job->handler == pump->worker->wait_handler)
         pump_admit_wait(pump, job);
     else if (!job->handler)
         admit_unhandled(pump, job);
@@ -102,7 +102,7 @@ void pump_admit_one(struct pump *pump, struct job *job, struct job_list *ready) 
 
 static struct handler *find_handler(const struct pump *pump, const struct job *job) {
     if (pump_is_wait(pump, job))
-        return &pump->worker->wait_handler;
+        return pump->worker->wait_handler;
     return handler_table_find(pump->worker->handlers, job->message->box, job->message->topic);
 }
 
@@ -122,7 +122,7 @@ static void admit_load(struct pump *pump, struct load *load, int64_t asked_at_ms
     if (streamed > 0)
         pump_admit_streams(pump, load, streamed, &ready);
     if (ready.count > 0)
-        crew_put(pump->crew, &ready);
+        desk_put(pump->desk, &ready);
 }
 
 void pump_admit(struct pump *pump, struct result *result, int64_t asked_at_ms) {
@@ -179,7 +179,7 @@ static void log_verdict(struct pump *pump, const struct job *job) {
 
 void pump_collect(struct pump *pump) {
     struct job_list arrived = {0};
-    crew_collect(pump->crew, &arrived);
+    desk_collect(pump->desk, &arrived);
     for (struct job *job = arrived.first; job; job = job->next) {
         job->collected = true;
         if (!job->given_back) {
@@ -203,12 +203,12 @@ static struct job *take_waiting(struct pump *pump) {
 void pump_release_suspect(struct pump *pump) {
     if (!pump->waiting)
         return;
-    if (pump->held_count == 1) {
+    if (pump->held_count == 1 && pump_others_are_idle(pump)) {
         struct job_list ready = {0};
         pump->suspect = take_waiting(pump);
         pump->patience_ms = 0;
         job_list_push(&ready, pump->suspect);
-        crew_put(pump->crew, &ready);
+        desk_put(pump->desk, &ready);
         return;
     }
     int64_t shortest = pump_tuning(pump)->lease_ms / 2;
@@ -227,7 +227,7 @@ void pump_give_back(struct pump *pump, bool all) {
                  pump->now_ms - pump->view.oldest_queued_ms < pump_tuning(pump)->lease_ms / 2))
         return;
     struct job_list jobs = {0};
-    crew_take_back(pump->crew, all, &jobs);
+    desk_take_back(pump->desk, all, &jobs);
     for (struct job *job; (job = job_list_pop(&jobs)) != NULL;)
         pump_give_back_one(pump, job, 0);
     if (all && pump->waiting)

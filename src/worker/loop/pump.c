@@ -38,6 +38,13 @@ static void log_shortage(const struct pump *pump, const boxcar_error *few) {
     store_log(pump_logger(pump), BOXCAR_LOG_WARN, "shortage", NULL, 0, "%s", few->message);
 }
 
+static void tune_crew(struct pump *pump) {
+    boxcar_error few = BOXCAR_ERROR_INIT;
+    crew_set_timeout(pump->crew, pump_tuning(pump)->handler_timeout_ms);
+    if (crew_resize(pump->crew, (size_t)pump_tuning(pump)->concurrency, &few) != BOXCAR_OK)
+        log_shortage(pump, &few);
+}
+
 static void apply_tuning(struct pump *pump, struct steward *steward) {
     if (!worker_take_pending(pump->worker))
         return;
@@ -47,10 +54,8 @@ static void apply_tuning(struct pump *pump, struct steward *steward) {
         pump->store->log_level = tuning->log_level;
     }
     atomic_store(&pump->worker->count.concurrency, tuning->concurrency);
-    crew_set_timeout(pump->crew, tuning->handler_timeout_ms);
-    boxcar_error few = BOXCAR_ERROR_INIT;
-    if (crew_resize(pump->crew, (size_t)tuning->concurrency, &few) != BOXCAR_OK)
-        log_shortage(pump, &few);
+    if (!pump->worker->crew)
+        tune_crew(pump);
     steward_set_interval(steward, tuning->maintain_ms);
     for (struct job *job = pump->held; job; job = job->held_next)
         if (!job->refused)
@@ -67,13 +72,7 @@ static bool serves_any(const struct pump *pump) {
     return pump_serves(pump, BOXCAR_OUTBOX) || pump_serves(pump, BOXCAR_INBOX);
 }
 
-static bool has_found(const struct pump *pump) {
-    return pump->boxes[BOXCAR_OUTBOX].found || pump->boxes[BOXCAR_INBOX].found;
-}
-
-/* Nothing is claimed while a suspect waits until it may run, or runs alone, or while the store does not take
- * what is there. */
-static bool may_claim(const struct pump *pump) {
+bool pump_may_claim(const struct pump *pump) {
     return !pump->stopping && !pump->waiting && !(pump->suspect && pump_runs_alone(pump->suspect)) &&
            !pump_is_refused(pump);
 }
@@ -83,16 +82,16 @@ struct pace_view pump_pace_view(const struct pump *pump) {
     return (struct pace_view){.concurrency = (size_t)tuning->concurrency,
                               .batch_size = (size_t)tuning->batch_size,
                               .batch_limit = (size_t)tuning->batch_limit,
-                              .queued = pump->view.queued,
-                              .behind = pump->view.behind,
-                              .running = pump->view.running,
+                              .queued = pump->view.all.queued,
+                              .behind = pump->view.all.behind,
+                              .running = pump->view.all.running,
                               .elapsed_ms = pump->view.elapsed_ms,
                               .lease_ms = tuning->lease_ms};
 }
 
-static int claim_size(const struct pump *pump) {
+int pump_claim_size(const struct pump *pump) {
     struct pace_view view = pump_pace_view(pump);
-    return may_claim(pump) ? (int)pace_claim_size(&pump->pace, &view) : 0;
+    return pump_may_claim(pump) ? (int)pace_claim_size(&pump->pace, &view) : 0;
 }
 
 /* A look costs little in a request that carries results anyway. A box that had nothing is still looked at
@@ -103,13 +102,15 @@ static bool is_time_to_look(const struct pump *pump, int i) {
         return false;
     if (box->found || pump->now_ms >= box->next_look_ms)
         return true;
-    return has_found(pump) ? pump->now_ms - box->looked_at_ms >= BESIDE_MS : pump_flush_is_due(pump);
+    return pump_has_found(pump) ? pump->now_ms - box->looked_at_ms >= BESIDE_MS : pump_flush_is_due(pump);
 }
 
 /* What to ask each box for. */
-static void plan_claim(const struct pump *pump, int ret_sizes[BOXES]) {
+static void plan_claim(struct pump *pump, int ret_sizes[BOXES]) {
     bool asked[BOXES] = {is_time_to_look(pump, BOXCAR_OUTBOX), is_time_to_look(pump, BOXCAR_INBOX)};
-    pace_share((size_t)claim_size(pump), asked, pump->turn, ret_sizes);
+    bool wants = (asked[BOXCAR_OUTBOX] || asked[BOXCAR_INBOX]) && pump_may_claim(pump);
+    int size = pump_take_turn(pump, wants, pump_claim_size(pump));
+    pace_share((size_t)size, asked, pump->turn, ret_sizes);
 }
 
 /* A round trip, if there is a reason for one. */
@@ -127,7 +128,7 @@ static bool exchange_attached(struct pump *pump) {
 /* A store that is away is asked again when its time comes, whatever there is to say: first about what is
  * held, then for more. Where it was claims that failed, both at once: the rest shows nothing. */
 static bool exchange_detached(struct pump *pump) {
-    if (pump->now_ms < pump->retry_at_ms)
+    if (pump->now_ms < pump->retry_at_ms || !pump_take_place(pump))
         return false;
     if (!serves_any(pump)) { /* nothing else to ask the store for */
         pump->next_waits_ms = pump->now_ms;
@@ -174,27 +175,30 @@ static int64_t longest_backoff(const struct pump *pump) {
 }
 
 /* Handlers of one box may feed the other: nothing is left in both. */
-static boxcar_status is_drained(struct pump *pump, bool *ret_drained, boxcar_error *err) {
+boxcar_status pump_is_drained(struct pump *pump, int64_t horizon_ms, bool *ret_drained, boxcar_error *err) {
     bool drained = true;
     for (int i = 0; drained && i < BOXES; i++) {
         const struct pump_box *box = &pump->boxes[i];
         boxcar_str wait_topic = i == BOXCAR_OUTBOX ? boxcar_str_of(pump->wait_topic) : BOXCAR_NO_STR;
         if (pump_serves(pump, i))
             TRY(pump->store->ops->is_drained(pump->store, (boxcar_box)i, box->patterns, box->pattern_count,
-                                             wait_topic, longest_backoff(pump), &drained, err));
+                                             wait_topic, horizon_ms, &drained, err));
     }
     *ret_drained = drained;
     return BOXCAR_OK;
 }
 
 static void end_if_drained(struct pump *pump) {
-    if (!pump->worker->drain || pump->held_count > 0 || has_found(pump) || !pump_is_attached(pump) ||
+    if (!pump->worker->drain || pump->held_count > 0 || pump_has_found(pump) || !pump_is_attached(pump) ||
         pump->stopping)
         return;
     boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_status status = is_drained(pump, &pump->done, &err);
-    if (status == BOXCAR_OK)
+    boxcar_status status = pump_is_drained(pump, longest_backoff(pump), &pump->done, &err);
+    if (status == BOXCAR_OK) {
+        if (pump->done && pump_seat(pump))
+            pump_seat(pump)->is_drained = true;
         return;
+    }
     if (err.retryable) {
         pump_detach(pump, &err);
         return;
@@ -218,6 +222,7 @@ static int64_t next_event(const struct pump *pump, bool wants_work) {
         at = earlier(at, pump->next_waits_ms);
     if (pump->waiting)
         at = earlier(at, pump->waiting_since_ms + pump->patience_ms);
+    at = earlier(at, pump_next_turn_ms(pump));
     for (int box = 0; wants_work && box < BOXES; box++)
         if (pump_serves(pump, box))
             at = earlier(at, pump->boxes[box].next_look_ms);
@@ -243,10 +248,11 @@ static void nap(struct pump *pump, int64_t ms) {
 }
 
 static void wait_for_event(struct pump *pump) {
-    bool wants_work = pump_is_attached(pump) && serves_any(pump) && claim_size(pump) > 0;
+    bool wants_work =
+        pump_is_attached(pump) && serves_any(pump) && !pump->awaits_turn && pump_claim_size(pump) > 0;
     int64_t now = clock_ms();
     int64_t ms = next_event(pump, wants_work) - now;
-    if (ms <= 0 || !crew_begin_wait(pump->crew))
+    if (ms <= 0 || !desk_begin_wait(pump->desk))
         return;
     int64_t deaf_ms = pump->looked_at_ms + pump->pace.deaf_ms - now;
     struct pollfd own = {.fd = pump->worker->wake_fd, .events = POLLIN};
@@ -254,7 +260,7 @@ static void wait_for_event(struct pump *pump) {
         nap(pump, ms);
     else
         (void)poll(&own, 1, (int)(deaf_ms > 0 ? earlier(ms, deaf_ms) : ms));
-    crew_end_wait(pump->crew);
+    desk_end_wait(pump->desk);
 }
 
 /* ---- the loop ---- */
@@ -264,12 +270,13 @@ static void publish(struct pump *pump) {
     atomic_store(&pump->worker->count.queued,
                  (int64_t)(pump->view.queued + pump->view.behind + (pump->waiting != NULL)));
     atomic_store(&pump->worker->count.running, (int64_t)pump->view.running);
+    pump_report(pump);
 }
 
 static void turn(struct pump *pump, struct steward *steward) {
     pump->now_ms = clock_ms();
     apply_tuning(pump, steward);
-    crew_look(pump->crew, &pump->view);
+    desk_look(pump->desk, &pump->view);
     publish(pump);
     pump_supervise(pump, false);
     pump_collect(pump);
@@ -279,10 +286,12 @@ static void turn(struct pump *pump, struct steward *steward) {
     pump_give_back(pump, false);
     pump_release_suspect(pump);
     pump_note_finished(pump);
-    crew_look(pump->crew, &pump->view);
+    desk_look(pump->desk, &pump->view);
     if (talk(pump))
         return;
     end_if_drained(pump);
+    if (!pump->done)
+        pump_rise_if_due(pump);
     if (!pump->done)
         wait_for_event(pump);
 }
@@ -329,35 +338,50 @@ static boxcar_status hire(struct pump *pump, boxcar_error *err) {
     return BOXCAR_OK;
 }
 
+/* A crew of its own, if it is not part of a fleet. */
+static boxcar_status find_crew(struct pump *pump, boxcar_error *err) {
+    struct boxcar_worker *worker = pump->worker;
+    if (worker->crew)
+        pump->crew = worker->crew;
+    else
+        TRY(crew_open(worker->handlers, &pump->crew, err));
+    return desk_open(pump->crew, &worker->store, pump->store->id, worker->wake_fd, &pump->desk, err);
+}
+
 static boxcar_status pump_open(struct pump *pump, boxcar_error *err) {
     struct boxcar_worker *worker = pump->worker;
     set_state(pump, BOXCAR_WORKER_STARTING);
     TRY(worker->open(&worker->store, &pump->store, err));
     TRY(read_settings(pump, err));
-    TRY(crew_open(&worker->store, pump->store->id, worker->handlers, worker->wake_fd, &pump->crew, err));
-    if (!serves_any(pump))
+    TRY(find_crew(pump, err));
+    if (!serves_any(pump) && !pump_seat(pump))
         store_log(pump_logger(pump), BOXCAR_LOG_INFO, "start", NULL, 0,
                   "no handlers: this worker evaluates waits for joins and does upkeep");
     pump_set_patience(pump);
     pump_look_soon(pump);
-    crew_set_timeout(pump->crew, worker->tuning.handler_timeout_ms);
+    pump->found_at_ms = clock_ms();
     atomic_store(&worker->count.concurrency, worker->tuning.concurrency);
+    if (worker->crew)
+        return BOXCAR_OK;
+    crew_set_timeout(pump->crew, worker->tuning.handler_timeout_ms);
     return hire(pump, err);
 }
 
 /* Messages that are still held stay leased until their leases expire. */
 static void pump_close(struct pump *pump) {
-    if (pump->crew) {
+    if (pump->desk) {
         struct job_list rest = {0};
         if (pump_is_attached(pump))
             (void)request_farewell(pump->store, pump->worker->owner, NULL);
-        crew_take_back(pump->crew, true, &rest);
-        crew_cancel(pump->crew, NULL, CANCEL_STOP);
-        (void)crew_supervise(pump->crew, true);
+        desk_take_back(pump->desk, true, &rest);
+        desk_cancel(pump->desk, NULL, CANCEL_STOP);
+        (void)desk_supervise(pump->desk, true);
     }
     while (pump->held)
         pump_forget(pump, pump->held);
-    crew_close(pump->crew);
+    desk_close(pump->desk);
+    if (!pump->worker->crew)
+        crew_close(pump->crew);
     for (int box = 0; box < BOXES; box++) {
         outbound_release(&pump->boxes[box].out);
         free(pump->boxes[box].patterns);
@@ -368,6 +392,15 @@ static void pump_close(struct pump *pump) {
     set_state(pump, BOXCAR_WORKER_STOPPED);
 }
 
+/* A fleet does the upkeep of its stores itself. */
+static struct steward *start_steward(struct pump *pump) {
+    struct steward *steward = steward_start(pump->worker, pump_logger(pump), pump_tuning(pump)->maintain_ms);
+    if (!steward)
+        store_log(pump_logger(pump), BOXCAR_LOG_WARN, "maintain", NULL, 0,
+                  "no thread for upkeep could be started: run `boxcar maintain` separately");
+    return steward;
+}
+
 boxcar_status pump_run(struct boxcar_worker *worker, boxcar_error *err) {
     int64_t now_ms = clock_ms();
     CLEANUP(pump_close)
@@ -375,12 +408,10 @@ boxcar_status pump_run(struct boxcar_worker *worker, boxcar_error *err) {
         .worker = worker, .now_ms = now_ms, .next_renewal_ms = now_ms, .end_error = BOXCAR_ERROR_INIT};
     memcpy(&pump.random, worker->owner.uuid.bytes + 12, sizeof(pump.random));
     pump_set_strategy(&pump);
+    pump_sit_down(&pump);
     atomic_store(&worker->turned_at_ms, now_ms);
     TRY(pump_open(&pump, err));
-    struct steward *steward = steward_start(worker, pump_logger(&pump), worker->tuning.maintain_ms);
-    if (!steward)
-        store_log(pump_logger(&pump), BOXCAR_LOG_WARN, "maintain", NULL, 0,
-                  "no thread for upkeep could be started: run `boxcar maintain` separately");
+    struct steward *steward = worker->seat ? NULL : start_steward(&pump);
     set_state(&pump, BOXCAR_WORKER_RUNNING);
     while (!pump.done)
         turn(&pump, steward);

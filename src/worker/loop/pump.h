@@ -9,6 +9,7 @@
 #include "request/refusal.h"
 #include "request/schedule.h"
 #include "worker/crew/crew.h"
+#include "worker/share/share.h"
 #include "worker/worker.h"
 
 /* A box, if there are handlers for it. */
@@ -46,7 +47,8 @@ struct heartbeat {
 struct pump {
     struct boxcar_worker *worker;
     struct boxcar_store *store;
-    struct crew *crew;
+    struct crew *crew; /* its own, or that of the fleet */
+    struct desk *desk;
     struct crew_view view; /* of this turn */
     int64_t now_ms;        /* of this turn */
     struct pace pace;
@@ -70,6 +72,11 @@ struct pump {
     int64_t next_shortage_ms;      /* the next warning about programs that cannot be started */
     struct job *suspect;           /* the suspect in flight: one at a time */
 
+    /* With a seat: see seat.c. */
+    bool awaits_turn;
+    bool is_alone; /* no other loop holds anything */
+    int64_t found_at_ms;
+
     int64_t looked_at_ms; /* at whatever box */
     int64_t next_renewal_ms;
     struct heartbeat heartbeat;
@@ -89,7 +96,8 @@ struct pump {
     bool stopping, cancelled, done;
     int64_t stop_by_ms; /* end of the grace time */
     int64_t cancelled_at_ms;
-    boxcar_error end_error; /* status BOXCAR_OK = it ended well */
+    boxcar_error last_error; /* why the store was away */
+    boxcar_error end_error;  /* status BOXCAR_OK = it ended well */
 };
 
 static inline bool pump_is_attached(const struct pump *pump) { return pump->failures == 0; }
@@ -97,13 +105,48 @@ static inline const struct tuning *pump_tuning(const struct pump *pump) { return
 static inline bool pump_serves(const struct pump *pump, int box) {
     return pump->boxes[box].pattern_count > 0;
 }
-static inline struct boxcar_store *pump_logger(const struct pump *pump) { return &pump->crew->logger; }
+static inline struct seat *pump_seat(const struct pump *pump) { return pump->worker->seat; }
+static inline struct boxcar_store *pump_logger(const struct pump *pump) { return &pump->desk->logger; }
 
 /* Works until it is told to stop, or until everything is done if the worker drains. The caller's thread does
  * it. */
 boxcar_status pump_run(struct boxcar_worker *worker, boxcar_error *err);
 /* What its pace depends on. */
 struct pace_view pump_pace_view(const struct pump *pump);
+
+/* Nothing is claimed while a suspect waits until it may run, or runs alone, or while the store does not take
+ * what is there. */
+bool pump_may_claim(const struct pump *pump);
+/* How many messages there is room for. */
+int pump_claim_size(const struct pump *pump);
+/* Whether it is drained, for someone who looks ahead this far. */
+boxcar_status pump_is_drained(struct pump *pump, int64_t horizon_ms, bool *ret_drained, boxcar_error *err);
+static inline bool pump_has_found(const struct pump *pump) {
+    return pump->boxes[BOXCAR_OUTBOX].found || pump->boxes[BOXCAR_INBOX].found;
+}
+
+/* ---- seat.c: one store of many. A worker with one store has no seat: then all of this is free ---- */
+
+/* How much to claim now, of `size` that there is room for; 0 = it is not this store's turn. */
+int pump_take_turn(struct pump *pump, bool wants, int size);
+/* A request has been answered, or has failed; `claims`: it asked for work. */
+void pump_end_turn(struct pump *pump, bool claims, size_t claimed);
+/* When the loop begins: what the one before has learned. */
+void pump_sit_down(struct pump *pump);
+/* Once in each turn of the loop. */
+void pump_report(struct pump *pump);
+bool pump_may_take_suspects(const struct pump *pump);
+/* Whether a message may run that has to run alone, as far as other stores are concerned. */
+bool pump_others_are_idle(const struct pump *pump);
+/* Before a store that is away is tried again, and when it has gone. */
+bool pump_take_place(struct pump *pump);
+void pump_leave_place(struct pump *pump);
+/* There is nothing to do: whether the loop ends, so that another store gets the place. */
+void pump_rise_if_due(struct pump *pump);
+int64_t pump_next_turn_ms(const struct pump *pump); /* INT64_MAX = no matter */
+/* The store has gone away, or has answered: whether the log does not know it yet. The log knows about a store
+ * of many from one run of its loop to the next. */
+bool pump_is_news(struct pump *pump, bool is_down);
 
 /* ---- exchange.c: the round trip, and what a store that fails means ---- */
 

@@ -12,7 +12,7 @@
 #define STEP_MS 20
 
 void pump_supervise(struct pump *pump, bool all) {
-    size_t abandoned = crew_supervise(pump->crew, all);
+    size_t abandoned = desk_supervise(pump->desk, all);
     if (abandoned == 0)
         return;
     atomic_fetch_add(&pump->worker->count.handlers_abandoned, (int64_t)abandoned);
@@ -22,6 +22,7 @@ void pump_supervise(struct pump *pump, bool all) {
         return;
     error_set(&pump->end_error, BOXCAR_E_STORE,
               "%d handlers hang for ever: mend them, and start this program anew", ABANDONED_MAX);
+    pump->worker->is_hopeless = true;
     worker_stop(pump->worker);
 }
 
@@ -72,7 +73,7 @@ void pump_drive_stop(struct pump *pump) {
     if (!pump->cancelled && (requests > 1 || pump->now_ms >= cancel_at(pump))) {
         pump->cancelled = true;
         pump->cancelled_at_ms = pump->now_ms;
-        crew_cancel(pump->crew, NULL, CANCEL_STOP);
+        desk_cancel(pump->desk, NULL, CANCEL_STOP);
     }
     if (!pump->cancelled)
         return;

@@ -3,7 +3,7 @@
  * stream: the messages behind it go back without having run, in the request that carries its verdict (BX-006,
  * BX-062).
  *
- * This file finds the order, and the crew keeps it (crew_put). Suspects run alone, and the store evaluates
+ * This file finds the order, and the crew keeps it (desk_put). Suspects run alone, and the store evaluates
  * waits. So the messages behind a suspect or a wait go back at once and come again when that one is done. */
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static bool is_ordinary(const struct job *job) {
 }
 
 static bool is_discarded(const struct pump *pump, const struct job *job) {
-    return job->handler && job->handler != &pump->worker->wait_handler && !job->handler->run;
+    return job->handler && job->handler != pump->worker->wait_handler && !job->handler->run;
 }
 
 /* The messages of one stream, in order. */
@@ -61,7 +61,7 @@ void pump_admit_streams(struct pump *pump, struct load *load, size_t streamed, s
 
 void pump_give_back_behind(struct pump *pump, struct job *job) {
     struct job_list jobs = {0};
-    crew_take_back_behind(pump->crew, job, &jobs);
+    desk_take_back_behind(pump->desk, job, &jobs);
     for (struct job *behind; (behind = job_list_pop(&jobs)) != NULL;)
         pump_give_back_one(pump, behind, 0);
 }

@@ -32,7 +32,7 @@ static void set_state(boxcar_worker_state state, int64_t loop_age_ms) {
 static int start_server(void **state) {
     (void)state;
     set_state(BOXCAR_WORKER_RUNNING, 0);
-    return metrics_start(&cli, fake_worker(), "127.0.0.1:0", &metrics);
+    return metrics_start(&cli, fake_worker(), false, "127.0.0.1:0", &metrics);
 }
 
 static int stop_server(void **state) {
@@ -314,7 +314,7 @@ static void a_store_that_does_not_answer_holds_nobody_up(void **state) {
     int fd = silent_server(url);
     struct cli other = {.store_url = url, .log = cli.log};
     struct metrics *first = metrics;
-    assert_int_equal(metrics_start(&other, fake_worker(), ":0", &metrics), CLI_DONE);
+    assert_int_equal(metrics_start(&other, fake_worker(), false, ":0", &metrics), CLI_DONE);
     assert_int_equal(ask("GET", "/metrics"), 200);
     assert_null(strstr(body(), "boxcar_store_messages"));
     assert_non_null(strstr(body(), "boxcar_worker_concurrency"));
@@ -341,7 +341,7 @@ static void store_numbers_come_from_the_store(void **state) {
     assert_int_equal(boxcar_enqueue(store, BOXCAR_OUTBOX, &message, &enqueued, NULL), BOXCAR_OK);
     struct cli other = {.store_url = url, .log = cli.log};
     struct metrics *first = metrics;
-    assert_int_equal(metrics_start(&other, fake_worker(), "localhost:0", &metrics), CLI_DONE);
+    assert_int_equal(metrics_start(&other, fake_worker(), false, "localhost:0", &metrics), CLI_DONE);
     for (int i = 0; i < 500 && !served; i++, usleep(20000)) {
         assert_int_equal(ask("GET", "/metrics"), 200);
         served = strstr(body(), "boxcar_store_messages{status=\"ready\",box=\"outbox\"} 1\n");
@@ -379,7 +379,7 @@ static void bad_addresses_are_refused(void **state) {
     struct metrics *none = NULL;
     (void)state;
     for (size_t i = 0; i < COUNT_OF(ADDRESSES); i++) {
-        if (metrics_start(&cli, fake_worker(), ADDRESSES[i], &none) != CLI_USAGE)
+        if (metrics_start(&cli, fake_worker(), false, ADDRESSES[i], &none) != CLI_USAGE)
             fail_msg("'%s' was not refused", ADDRESSES[i]);
         assert_null(none);
     }
@@ -388,7 +388,7 @@ static void bad_addresses_are_refused(void **state) {
 static void a_port_that_is_taken_is_an_error(void **state) {
     struct metrics *none = NULL;
     (void)state;
-    assert_int_equal(metrics_start(&cli, fake_worker(), metrics_address(metrics), &none), CLI_ERROR);
+    assert_int_equal(metrics_start(&cli, fake_worker(), false, metrics_address(metrics), &none), CLI_ERROR);
     assert_null(none);
 }
 
@@ -397,7 +397,7 @@ static void ipv6_addresses_go_in_brackets(void **state) {
     (void)state;
     if (access("/proc/net/if_inet6", R_OK) != 0)
         SKIP_LACKING("IPv6");
-    assert_int_equal(metrics_start(&cli, fake_worker(), "[::1]:0", &server), CLI_DONE);
+    assert_int_equal(metrics_start(&cli, fake_worker(), false, "[::1]:0", &server), CLI_DONE);
     assert_memory_equal(metrics_address(server), "[::1]:", 6);
     assert_string_not_equal(metrics_address(server), "[::1]:0");
     metrics_stop(server);

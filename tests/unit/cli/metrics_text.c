@@ -317,6 +317,26 @@ static void worker_lives_while_its_loop_turns(void **state) {
     }
 }
 
+/* BX-103: each store of a worker with many has numbers of its own. */
+static void numbers_of_many_stores_name_the_store(void **state) {
+    const boxcar_fleet_store one = {.id = "sqlite:/a.db", .state = BOXCAR_FLEET_IDLE, .claimed = 7};
+    const boxcar_fleet_store two = {.id = "postgres:h:5432/d/boxcar",
+                                    .key = BOXCAR_STR("acme \"x\""),
+                                    .state = BOXCAR_FLEET_DOWN,
+                                    .failures = 3};
+    const boxcar_fleet_store *const stores[] = {&one, &two};
+    char *text = text_of(
+        &(struct metrics_numbers){.version = "1", .worker = &WORKER, .fleet = stores, .fleet_count = 2});
+
+    (void)state;
+    assert_non_null(strstr(text, "boxcar_fleet_stores{state=\"idle\"} 1\n"));
+    assert_non_null(strstr(text, "boxcar_fleet_stores{state=\"down\"} 1\n"));
+    assert_non_null(strstr(text, "boxcar_fleet_messages_claimed_total{store=\"sqlite:/a.db\"} 7\n"));
+    assert_non_null(
+        strstr(text, "boxcar_fleet_store_up{store=\"postgres:h:5432/d/boxcar\",key=\"acme \\\"x\\\"\"} 0\n"));
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(worker_numbers_have_the_names_that_are_documented),
@@ -329,6 +349,7 @@ int main(void) {
         cmocka_unit_test(store_numbers_are_served_with_their_age),
         cmocka_unit_test(old_store_numbers_are_left_out_and_their_age_stays),
         cmocka_unit_test(worker_lives_while_its_loop_turns),
+        cmocka_unit_test(numbers_of_many_stores_name_the_store),
     };
 
     return cmocka_run_group_tests_name("metrics_text", tests, NULL, NULL);

@@ -1,6 +1,9 @@
 #include "fake_worker.h"
 
 #include <pthread.h>
+#include <stdlib.h>
+
+#include "base/list.h"
 
 struct boxcar_worker {
     pthread_mutex_t lock;
@@ -30,6 +33,17 @@ void boxcar_worker_stats_read(boxcar_worker *fake, boxcar_worker_stats *ret_stat
     pthread_mutex_lock(&fake->lock);
     *ret_stats = fake->stats;
     pthread_mutex_unlock(&fake->lock);
+}
+
+/* It has one store. */
+boxcar_status boxcar_worker_fleet_read(boxcar_worker *fake, boxcar_fleet_store_list **ret_list,
+                                       boxcar_error *err) {
+    struct rows {
+        LIST_OF(boxcar_fleet_store);
+    } *rows = calloc(1, sizeof(*rows));
+
+    (void)fake;
+    return rows ? LIST_GIVE(rows, ret_list, err) : BOXCAR_E_NO_MEMORY;
 }
 
 bool boxcar_worker_handler_stats_read(boxcar_worker *fake, size_t i, boxcar_handler_stats *ret_stats) {

@@ -12,6 +12,7 @@
 struct stage {
     int wake_fd;
     struct crew *crew;
+    struct desk *desk;
     struct handler_table *table;
     struct handler handler;
     boxcar_message message;
@@ -42,12 +43,14 @@ static struct stage *stage_open(size_t threads) {
     s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     s->handler = (struct handler){.run = play, .context = s};
     s->message.topic = BOXCAR_STR("t");
-    assert_int_equal(crew_open(&options, "sqlite:nowhere", s->table, s->wake_fd, &s->crew, &err), BOXCAR_OK);
+    assert_int_equal(crew_open(s->table, &s->crew, &err), BOXCAR_OK);
+    assert_int_equal(desk_open(s->crew, &options, "sqlite:nowhere", s->wake_fd, &s->desk, &err), BOXCAR_OK);
     assert_int_equal(crew_resize(s->crew, threads, &err), BOXCAR_OK);
     return s;
 }
 
 static void stage_close(struct stage *s) {
+    desk_close(s->desk);
     crew_close(s->crew);
     handler_table_release(s->table);
     close(s->wake_fd);
@@ -75,7 +78,7 @@ static struct job *put(struct stage *s) {
     struct job *job = job_new(s);
 
     job_list_push(&jobs, job);
-    crew_put(s->crew, &jobs);
+    desk_put(s->desk, &jobs);
     return job;
 }
 
@@ -93,7 +96,7 @@ static struct job *collect_one(struct stage *s) {
     struct job_list finished = {0};
 
     while (finished.count == 0) {
-        crew_collect(s->crew, &finished);
+        desk_collect(s->desk, &finished);
         usleep(500);
     }
     assert_int_equal(finished.count, 1);
@@ -114,9 +117,9 @@ static void hanging_handler_is_given_up_and_replaced(void **state) {
     (void)state;
     wait_for(&s->calls, 1);
     s->crew->abandon_ms = 0;
-    assert_int_equal(crew_supervise(s->crew, false), 0); /* it was not cancelled */
-    crew_cancel(s->crew, job, CANCEL_LEASE_LOST);
-    assert_int_equal(crew_supervise(s->crew, false), 1);
+    assert_int_equal(desk_supervise(s->desk, false), 0); /* it was not cancelled */
+    desk_cancel(s->desk, job, CANCEL_LEASE_LOST);
+    assert_int_equal(desk_supervise(s->desk, false), 1);
     finished = collect_one(s);
     assert_ptr_equal(finished, job);
     assert_int_equal(finished->verdict, BOXCAR_VERDICT_RETRY);
@@ -139,8 +142,8 @@ static void handler_given_up_at_the_end_spends_no_attempt(void **state) {
 
     (void)state;
     wait_for(&s->calls, 1);
-    crew_cancel(s->crew, NULL, CANCEL_STOP);
-    assert_int_equal(crew_supervise(s->crew, true), 1);
+    desk_cancel(s->desk, NULL, CANCEL_STOP);
+    assert_int_equal(desk_supervise(s->desk, true), 1);
     assert_ptr_equal(collect_one(s), job);
     assert_int_equal(job->verdict, BOXCAR_VERDICT_DEFER);
     assert_true(job->given_back);
@@ -178,9 +181,9 @@ static void only_unstarted_jobs_can_be_taken_back(void **state) {
     (void)state;
     wait_for(&s->calls, 1);
     queued = put(s);
-    assert_false(crew_take_back_one(s->crew, running));
-    assert_true(crew_take_back_one(s->crew, queued));
-    assert_false(crew_take_back_one(s->crew, queued));
+    assert_false(desk_take_back_one(s->desk, running));
+    assert_true(desk_take_back_one(s->desk, queued));
+    assert_false(desk_take_back_one(s->desk, queued));
     let_go(queued);
     atomic_store(&s->hang, false);
     let_go(collect_one(s));

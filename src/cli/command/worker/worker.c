@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/command/common.h"
+#include "cli/command/stores.h"
 #include "cli/config/config.h"
 #include "cli/service/metrics.h"
 #include "cli/service/secrets.h"
@@ -82,6 +83,11 @@ static void log_end(const struct worker_session *session) {
  * happens. The worker opens connections of its own. */
 static int look_at_store(struct worker_session *session) {
     struct cli *cli = session->cli;
+    if (stores_are_many(cli)) { /* the worker finds out how they are */
+        session->store_curve = BOXCAR_BACKOFF_CURVE_INIT;
+        session->store_id = strdup("");
+        return session->store_id ? CLI_DONE : cli_no_memory(cli);
+    }
     TRY(cli_store_open(cli));
     TRY(worker_store_curve(cli, &session->store_curve));
     session->store_id = strdup(boxcar_store_id(cli->store));
@@ -95,6 +101,8 @@ static void raise_descriptor_limit(const struct cli *cli) {
     struct rlimit limit;
     const char *listen = config_text(cli->config, CONFIG_METRICS_LISTEN);
     rlim_t needed = (rlim_t)config_number(cli->config, CONFIG_WORKER_CONCURRENCY) * 6 + 64;
+    if (stores_are_many(cli)) /* a connection is up to six files */
+        needed += (rlim_t)config_number(cli->config, CONFIG_FLEET_CONNECTIONS) * 8;
     if (listen && listen[0])
         needed += METRICS_CONNECTIONS_MAX;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
@@ -115,11 +123,17 @@ static int new_worker(struct worker_session *session, boxcar_owner owner) {
     struct worker_backoff backoff;
     if (!worker_options_read(cli->config, &session->store_curve, &options, &backoff))
         return cli_no_memory(cli);
+    CLEANUP(stores_release) struct stores stores = {.entries = NULL};
+    int chosen = stores_are_many(cli) ? stores_read(cli, &stores) : CLI_DONE;
     options.store = &store;
+    options.fleet = stores.entries ? &stores.options : NULL;
     options.owner = owner;
     options.drain = given.drain;
-    boxcar_status status = boxcar_worker_new(&options, &session->worker, &cli->err);
+    boxcar_status status = BOXCAR_OK;
+    if (chosen == CLI_DONE)
+        status = boxcar_worker_new(&options, &session->worker, &cli->err);
     worker_backoff_release(&backoff);
+    TRY(chosen);
     TRY(cli_check(cli, status));
     struct complaints complaints = complaints_to_user(cli);
     return handlers_register(cli->config, session->worker, &complaints) ? CLI_DONE : CLI_USAGE;
@@ -142,7 +156,7 @@ static int work_watched(struct worker_session *session) {
     struct metrics *metrics = NULL;
     int result = CLI_DONE;
     if (listen && listen[0])
-        result = metrics_start(cli, session->worker, listen, &metrics);
+        result = metrics_start(cli, session->worker, stores_are_many(cli), listen, &metrics);
     if (result == CLI_DONE)
         result = service_start(cli, session->worker, &session->service);
     if (result == CLI_DONE)
@@ -177,6 +191,8 @@ static const struct command CMD_WORKER = {
     .name = "worker",
     .summary = "claim messages and run handlers for them",
     .usage = "[--handler TOPIC=exec:COMMAND|discard]... [--inbox-handler TOPIC=ACTION]... [--drain]\n"
+             "--store URL --store URL... [--select NAME] --handler ...\n"
+             "--discover KIND:WHERE [--select NAME] --handler ...\n"
              "--config FILE",
     .description =
         "TOPIC is exact, or PREFIX*; the longest match wins. exec:COMMAND runs a program for each message,\n"
@@ -190,6 +206,11 @@ static const struct command CMD_WORKER = {
         "--inbox-handler, or both, and then one round trip claims from both. BOXCAR_BOX names the box of\n"
         "the message.\n"
         "\n"
+        "With --store again and again, or --discover, it serves many stores with the same handlers:\n"
+        "file:PATH has a store a line (URL, or KEY URL, or KEY URL SCHEMA), directory:PATH an SQLite file\n"
+        "NAME.db for each, sql:URL is asked by --discover-query, and command:PROGRAM prints what a file\n"
+        "would have. BOXCAR_STORE_ID names the store of a message. See docs/many-stores.md.\n"
+        "\n"
         "After SIGTERM or SIGINT it claims no more, lets handlers finish within the grace time, gives back\n"
         "the rest and exits with status 0. A second signal, at least a second later, gives handlers one\n"
         "more second. SIGHUP reads the configuration file again. Handlers can also be set in that file,\n"
@@ -200,6 +221,7 @@ static const struct command CMD_WORKER = {
     .options = OPTIONS,
     .prepare = prepare,
     .loads_config = true,
+    .takes_stores = true,
     .run = run,
 };
 

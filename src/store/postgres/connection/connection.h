@@ -7,6 +7,10 @@
 /* BOXCAR_E_INVALID for a URL that libpq could not read; never repeats it. */
 boxcar_status pg_check_url(const char *url, boxcar_error *err);
 
+/* identity.c: host, port, database and schema, as boxcar_store_id() says them. *ret_id is malloc'ed. */
+boxcar_status pg_identify_url(const char *url, const char *schema, char **ret_id, boxcar_error *err);
+boxcar_status pg_identify(const struct pg_store *pg, char **ret_id, boxcar_error *err);
+
 boxcar_status pg_connect(struct pg_store *pg, boxcar_error *err);
 bool pg_is_connected(const struct pg_store *pg);
 void pg_disconnect(struct pg_store *pg);

@@ -337,9 +337,8 @@ boxcar_status pg_check_version(struct pg_store *pg, boxcar_error *err) {
                          "the store has schema version %d and accepts programs from version %d on, "
                          "this one has %d: upgrade the program",
                          version, oldest, STORE_SCHEMA_VERSION);
-    char *id = memory_copy_text(pg_get_text(result, 0, 2));
-    if (!id)
-        return error_no_memory(err);
+    char *id;
+    TRY(pg_identify(pg, &id, err));
     free(pg->base.id);
     pg->base.id = id;
     return BOXCAR_OK;
