@@ -21,7 +21,7 @@ extern "C" {
 /* The partition of a stream. -1 when partition_count is out of range. Any thread. */
 BOXCAR_API int boxcar_stream_partition(boxcar_str stream, int partition_count);
 
-/* A worker that was heard of within the setting instance_timeout (30 seconds). Text is lent by its list. */
+/* A worker that gave a sign of life within the setting instance_timeout (30 seconds). Text is lent by its list. */
 typedef struct boxcar_instance {
     boxcar_owner owner;
     boxcar_box box;              /* a worker that serves both is listed for each */
