@@ -2,7 +2,7 @@
  *
  * The store has a default (settings backoff_base, backoff_factor, backoff_cap,
  * backoff_jitter), used when a message is abandoned with delay BOXCAR_BACKOFF. A program
- * with a policy of its own computes the delay here and passes it to boxcar_abandon().
+ * with a policy of its own computes the delay here and passes it to boxcar_settle().
  * Pure functions; any thread. */
 #ifndef BOXCAR_BACKOFF_H
 #define BOXCAR_BACKOFF_H
@@ -15,13 +15,13 @@ extern "C" {
 #endif
 
 typedef struct boxcar_backoff_curve {
-    int64_t base_ms; /* delay = min(base * factor^attempts, cap) */
+    int64_t base_ms; /* delay = min(base * factor^attempts, cap), where attempts is 1 after the first */
     double factor;
     int64_t cap_ms;
     double jitter; /* 0 to 1: the part of the delay that may be cut at random */
 } boxcar_backoff_curve;
 
-/* min(2^n s, 60 s), no jitter */
+/* 2 s after the first attempt, then 4 s, 8 s, ... 60 s; no jitter */
 #ifdef __cplusplus
 #define BOXCAR_BACKOFF_CURVE_INIT (boxcar_backoff_curve{1000, 2.0, 60000, 0.0})
 #else

@@ -104,8 +104,8 @@ typedef struct boxcar_coordinator_options {
                             store, so strategies with a thread are refused. On a borrowed handle a flush
                             is part of the caller's transaction. If that is rolled back, queue the
                             operations again. */
-    int partition_count; /* that the store must have, 0 = any: as in boxcar/request.h, asked once, when the
-                            coordinator is made */
+    int partition_count; /* how many partitions the store must have, 0 = any: as in boxcar/request.h. Asked
+                            once, when the coordinator is made */
     int64_t
         stale_threshold_ms; /* instances that were silent for this long are removed, 1 s to 1 d. A coordinator
                                with a thread does it with its heartbeats, one without with each flush that

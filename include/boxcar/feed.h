@@ -31,11 +31,12 @@ typedef boxcar_status (*boxcar_feed_fn)(void *context, int64_t wait_ms, boxcar_c
 /* Stores all chunks in one transaction: all or none. Argument errors name the message by its index in the whole feed
  * ("messages[3].topic").
  *
- * A slow feed does not delay other programs: the transaction waits for chunks no longer than storing has
- * taken, plus 200 ms. After that it is rolled back, and everything is stored once the feed has ended. The
- * same happens when the connection is lost. So the messages are kept in memory until the end. Some messages
- * lock something that other programs may want: a message id or a key of the caller's, or a join; in the inbox
- * every message does. The first such message and all after it are stored when the feed has ended.
+ * A slow feed does not delay other programs: the time that the transaction waits for chunks is at most the
+ * time that it spends on storing, plus 200 ms. After that it is rolled back, and everything is stored once
+ * the feed has ended. The same happens when the connection is lost. So the messages are kept in memory until
+ * the end. Some messages lock something that other programs may want: a message id or a key of the caller's,
+ * or a join; in the inbox every message does. The first such message and all after it are stored when the
+ * feed has ended.
  *
  * On a store made from a borrowed handle and in a handler's transaction everything is stored after the end,
  * as one call of boxcar_enqueue_many(). `next` must not use `store`. */

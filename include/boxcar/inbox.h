@@ -7,11 +7,11 @@
  * - boxcar_enqueue() with BOXCAR_INBOX stores the message, once for each key. The message is then claimed,
  *   handled and settled like a message of the outbox (boxcar/message.h). To make an effect happen exactly
  *   once, ack the message in the transaction of the effect, on a store made from a borrowed handle. If the
- *   key is known, nothing is stored, also when its message is done, dead, or long gone. If the key was only
- *   seen (boxcar_inbox_already_processed), the message is stored now. If two callers store one key at the
- *   same time, one waits until the transaction of the other ends. It then finds a duplicate, or stores the
- *   message itself if the other rolled back. If a call loses its connection to the server and repeats its
- *   request, it may report a message as a duplicate that it has stored itself.
+ *   key is known, nothing is stored, even if its message is done, dead or purged. If the key was only seen
+ *   (boxcar_inbox_already_processed), the message is stored now. If two callers store one key at the same
+ *   time, one waits until the transaction of the other ends. It then finds a duplicate, or stores the message
+ *   itself if the other rolled back. If a call loses its connection to the server and repeats its request, it
+ *   may report a message as a duplicate that it has stored itself.
  * - boxcar_inbox_accept() says in the caller's own transaction whether a key is new, and marks it as done
  *   with that transaction. It is for effects that are made at once, without a message.
  *
@@ -94,7 +94,8 @@ typedef struct boxcar_inbox_receipt_list {
     size_t count;
 } boxcar_inbox_receipt_list;
 
-/* One key: the list has exactly one entry. Changes nothing. BOXCAR_E_NOT_FOUND. The caller owns *ret_list. */
+/* One key: the list has exactly one entry. Changes nothing. BOXCAR_E_NOT_FOUND: the inbox does not know the key.
+ * The caller owns *ret_list. */
 BOXCAR_API boxcar_status boxcar_inbox_find(boxcar_store *store, boxcar_inbox_key key,
                                            boxcar_inbox_receipt_list **ret_list, boxcar_error *err);
 

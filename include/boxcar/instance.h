@@ -1,4 +1,4 @@
-/* boxcar/instance.h: the workers of a store, and which streams each of them should have.
+/* boxcar/instance.h: the workers of a store, and which streams each of them is preferred for.
  *
  * Workers send heartbeats (boxcar/worker.h does it for its own). The keys of streams are spread over
  * partitions (the first 8 bytes of the key's SHA-256, modulo the store's setting partition_count), and the
@@ -21,7 +21,7 @@ extern "C" {
 /* The partition of a stream. -1 when partition_count is out of range. Any thread. */
 BOXCAR_API int boxcar_stream_partition(boxcar_str stream, int partition_count);
 
-/* A worker that was heard of within the setting instance_timeout (30 seconds). Text is lent by its list. */
+/* A worker that gave a sign of life within the setting instance_timeout (30 seconds). Text is lent by its list. */
 typedef struct boxcar_instance {
     boxcar_owner owner;
     boxcar_box box;              /* a worker that serves both is listed for each */
@@ -30,8 +30,8 @@ typedef struct boxcar_instance {
     int concurrency;
     boxcar_time started_at, seen_at;
     int rank;                    /* among the live workers of this box, from 0, by owner */
-    int first_partition;         /* the first partition that it should have */
-    int partition_count;         /* the number of partitions that it should have, from first_partition on */
+    int first_partition;         /* the first partition that it is preferred for */
+    int partition_count;         /* the number of these partitions, from first_partition on */
     int64_t leased;              /* messages it holds */
     boxcar_time oldest_lease_at; /* since when it holds the oldest of them; BOXCAR_TIME_NONE = none */
 } boxcar_instance;

@@ -54,10 +54,10 @@ typedef struct boxcar_new_join {
     int64_t expected_steps;  /* 1 to 2^31 - 1: how many steps end the join */
     boxcar_str grouping_key; /* what it belongs to: a customer, an order, ...; empty = none */
     boxcar_str metadata;     /* any text, usually JSON; opaque to Boxcar. As large as a payload at most */
-    boxcar_time deadline;    /* a join that is still pending then fails (timed_out); BOXCAR_TIME_NONE = never.
+    boxcar_time deadline;    /* if the join is still pending then, it fails (timed_out); BOXCAR_TIME_NONE = never.
                                 The deadline may be in the past: the join fails as soon as an operation
                                 touches it */
-    int64_t deadline_ms;     /* the same, from the database's now; 0 = none. Not together with deadline */
+    int64_t deadline_ms;     /* the same, from the database's current time on; 0 = none. Not together with deadline */
     boxcar_join_id join_id;  /* none = a new one. Starting an id that exists changes nothing */
 } boxcar_new_join;
 
@@ -94,14 +94,15 @@ BOXCAR_API boxcar_status boxcar_join_attach(boxcar_store *store, boxcar_join_id 
                                             const boxcar_message_id *message_ids, size_t count,
                                             boxcar_attached *ret_attached, boxcar_error *err);
 
-/* Counts a step by hand, completed or failed, for work that no message stands for. The first outcome of a
- * member wins; later ones change nothing: *ret_counted (may be NULL) is false. BOXCAR_E_NOT_FOUND: no such
- * join, or the message is not a member. BOXCAR_E_CONFLICT: the join has ended without this step. */
+/* Counts a step by hand, completed or failed, for work that is not a message. The first outcome of a member
+ * wins; later ones change nothing: *ret_counted (may be NULL) is false. BOXCAR_E_NOT_FOUND: no such join, or
+ * the message is not a member. BOXCAR_E_CONFLICT: the join has ended without this step. */
 BOXCAR_API boxcar_status boxcar_join_report(boxcar_store *store, boxcar_join_id join_id,
                                             boxcar_message_id message_id, boxcar_member_status outcome,
                                             bool *ret_counted, boxcar_error *err);
 
-/* Ends a pending join; its waits take the failure path. BOXCAR_E_NOT_FOUND, BOXCAR_E_CONFLICT. */
+/* Ends a pending join; its waits take the failure path (on_fail). BOXCAR_E_NOT_FOUND: no such join.
+ * BOXCAR_E_CONFLICT: it has ended already. */
 BOXCAR_API boxcar_status boxcar_join_cancel(boxcar_store *store, boxcar_join_id join_id, boxcar_error *err);
 
 /* ---- waiting ---- */
@@ -110,12 +111,12 @@ BOXCAR_API boxcar_status boxcar_join_cancel(boxcar_store *store, boxcar_join_id 
 typedef struct boxcar_new_wait {
     size_t struct_size;
     boxcar_join_id join_id;
-    bool allow_failures;           /* false: any failed step chooses on_fail; true: failed steps are
-                                      as good as completed ones. A join that timed out or was
-                                      cancelled always chooses on_fail */
+    bool allow_failures;           /* false: any failed step leads to on_fail; true: the wait takes
+                                      on_complete even if steps have failed. A join that timed out
+                                      or was cancelled always leads to on_fail */
     boxcar_str on_complete_topic;  /* required, 1 to 255 characters */
     boxcar_str on_complete_payload; /* required; may be empty */
-    boxcar_str on_fail_topic;      /* absent: nothing is enqueued then; never empty */
+    boxcar_str on_fail_topic;      /* absent: nothing is enqueued on failure; not empty */
     boxcar_str on_fail_payload;
     boxcar_str correlation_id;     /* of the wait and of its continuation; empty = none */
     boxcar_message_id message_id;  /* of the wait; none = a new one. An id that exists changes nothing */
@@ -156,7 +157,7 @@ typedef struct boxcar_join_list {
     size_t count;
 } boxcar_join_list;
 
-/* One join: the list has exactly one entry. BOXCAR_E_NOT_FOUND. The caller owns *ret_list. */
+/* One join: the list has exactly one entry. BOXCAR_E_NOT_FOUND: no such join. The caller owns *ret_list. */
 BOXCAR_API boxcar_status boxcar_join_find(boxcar_store *store, boxcar_join_id join_id,
                                           boxcar_join_list **ret_list, boxcar_error *err);
 
@@ -179,7 +180,7 @@ typedef struct boxcar_join_filter {
     .before = BOXCAR_TIME_NONE, .limit = 50})
 #endif
 
-/* One page of joins, newest first. The caller owns *ret_list. BOXCAR_E_NOT_FOUND: `after` is no join. */
+/* One page of joins, newest first. The caller owns *ret_list. BOXCAR_E_NOT_FOUND: there is no join `after`. */
 BOXCAR_API boxcar_status boxcar_join_page(boxcar_store *store, const boxcar_join_filter *filter,
                                           boxcar_join_list **ret_list, boxcar_error *err);
 

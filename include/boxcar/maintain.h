@@ -29,8 +29,8 @@ typedef struct boxcar_maintenance {
 #define BOXCAR_MAINTENANCE_INIT ((boxcar_maintenance){.struct_size = sizeof(boxcar_maintenance)})
 #endif
 
-/* One round of upkeep in small transactions: reap, expire, fold counters, purge what is
- * past its retention. Bounded work per call; `more` says that there is some left. Safe to
+/* One round of maintenance in small transactions: reap, expire, sum up counters, bring joins up to date, purge
+ * what is past its retention. The work of one call is bounded; `more` says that there is some left. Safe to
  * run from many processes at once. *ret_maintenance may be NULL. */
 BOXCAR_API boxcar_status boxcar_maintenance_run(boxcar_store *store, boxcar_maintenance *ret_maintenance,
                                          boxcar_error *err);
@@ -38,7 +38,8 @@ BOXCAR_API boxcar_status boxcar_maintenance_run(boxcar_store *store, boxcar_main
 typedef struct boxcar_upkeep {
     size_t struct_size;
     bool has_run;   /* by any program, since the store was deployed or upgraded to schema version 11 */
-    double seconds; /* since it last ran; if it never did, since then. By the database's clock */
+    double seconds; /* since it last ran; if it never did, since that deployment or upgrade. By the
+                       database's clock */
 } boxcar_upkeep;
 
 #ifdef __cplusplus

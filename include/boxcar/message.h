@@ -66,8 +66,8 @@ typedef struct boxcar_new_message {
     boxcar_str headers;        /* a JSON object whose values are strings. At most 64 KiB (the setting
                                   headers_bytes_max) */
     boxcar_time due_at;        /* not claimed before this time; BOXCAR_TIME_NONE or past = now */
-    int64_t delay_ms;          /* due this long after the database's now; 0 = none. Not
-                                  together with due_at */
+    int64_t delay_ms;          /* due this long after the database's current time; 0 = at
+                                  once. Not together with due_at */
     int64_t ttl_ms;            /* dead (expired) if not finished this long after enqueueing
                                   and not leased; 0 = never */
     int max_attempts;          /* 0 = the store's setting */
@@ -93,7 +93,7 @@ typedef struct boxcar_new_message {
     boxcar_str metadata;     /* a JSON object, of any values, for the caller's own use. At most 64 KiB (the setting
                                 headers_bytes_max) */
     int is_event;            /* BOXCAR_EVENT_BY_TYPE, _YES or _NO */
-    boxcar_str event_type;   /* of the event, 1 to 255 characters; absent = the last part of the topic, behind the last
+    boxcar_str event_type;   /* of the event, 1 to 255 characters; absent = the last part of the topic, after the last
                                 dot, colon or slash */
 } boxcar_new_message;
 
@@ -108,8 +108,8 @@ typedef struct boxcar_new_message {
 
 /* The result of enqueueing one message. */
 typedef struct boxcar_enqueued {
-    boxcar_work_id work_id;       /* 0 in the inbox: the key is known, but has no message: it was accepted, or
-                                     the message is gone */
+    boxcar_work_id work_id;       /* 0 only in the inbox: the key is known and has no message, because it was
+                                     accepted or the message was purged */
     boxcar_message_id message_id;
     bool duplicate;     /* nothing was stored: the message id existed, or the key was taken or known. The ids
                            are those of the message that is there */
@@ -222,7 +222,7 @@ BOXCAR_API boxcar_status boxcar_claim(boxcar_store *store, const boxcar_claimer 
 
 /* Releases every message of a box whose lease has expired, and counts an attempt for each.
  * *ret_count (may be NULL) receives the number of these messages. A claim does the same
- * first; this function is for programs that only watch. */
+ * first; this function is for programs that do not claim. */
 BOXCAR_API boxcar_status boxcar_reap(boxcar_store *store, boxcar_box box, int64_t *ret_count, boxcar_error *err);
 
 /* ---- settling ---- */
@@ -238,7 +238,7 @@ typedef enum boxcar_settle_kind {
     BOXCAR_RECORD = 6   /* these stages are done; the lease stays */
 } boxcar_settle_kind;
 #define BOXCAR_SETTLE_KINDS 7
-#define BOXCAR_SETTLE_MAX 16 /* places in arrays by way: more ways may come, these arrays do not grow */
+#define BOXCAR_SETTLE_MAX 16 /* size of arrays that have a place for each way; leaves room for new ways */
 
 /* "ack", "abandon", "defer", "fail", "resolve", "renew", "record"; "?" for a number out of range. */
 BOXCAR_API const char *boxcar_settle_kind_name(boxcar_settle_kind kind);
@@ -252,9 +252,10 @@ typedef struct boxcar_settlement {
     int64_t delay_ms; /* abandon: BOXCAR_BACKOFF (-1) = the store's backoff; defer: 0 or
                          BOXCAR_BACKOFF = now */
     boxcar_str error; /* abandon and fail: kept as last_error, cut at 4 KiB; optional */
-    int stages;       /* boxcar_stage flags that are done, recorded before the result; 0 = none. A record needs one */
-    boxcar_message_id message_id; /* instead of work_id. The store is asked for the work ids first: on
-                                     PostgreSQL that is one more round trip for a call that has any */
+    int stages;       /* boxcar_stage flags that are done, recorded before the result; 0 = none. BOXCAR_RECORD
+                         needs at least one */
+    boxcar_message_id message_id; /* instead of work_id. If a call has any, the store is asked for the work
+                                     ids first: on PostgreSQL that is one more round trip */
 } boxcar_settlement;
 
 #define BOXCAR_BACKOFF INT64_C(-1)
@@ -268,7 +269,7 @@ typedef struct boxcar_settlement {
 #endif
 
 /* Settles messages in one way. Only the box and the owner of `claimer` count, and for BOXCAR_RENEW also
- * lease_ms: the leases end that long after the database's now, never earlier than before.
+ * lease_ms: the leases end that long after the database's current time, never earlier than before.
  *
  * Ids that do not exist, are not leased to the owner in this box, or are leased under another epoch are
  * skipped without an error. ret_affected has room for `count` work ids and receives those that were changed,

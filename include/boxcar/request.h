@@ -51,8 +51,8 @@ typedef enum boxcar_return {
 /* What is asked of one box. */
 typedef struct boxcar_request_part {
     size_t struct_size;
-    boxcar_settlement_list settle[BOXCAR_SETTLE_MAX]; /* by kind, each as for boxcar_settle(); none of BOXCAR_RESOLVE,
-                                                         nor behind the last kind */
+    boxcar_settlement_list settle[BOXCAR_SETTLE_MAX]; /* by kind, each as for boxcar_settle(). Leave the places of
+                                                         BOXCAR_RESOLVE and after the last kind empty */
     int64_t lease_ms;       /* of claims, 100 ms to 24 h */
     int64_t renew_lease_ms; /* of renewals; 0 = lease_ms */
     bool reap;              /* release what has expired: boxcar_reap() */
@@ -129,8 +129,8 @@ typedef struct boxcar_work_id_list {
 /* The answer to a request, by box. Everything belongs to the result. */
 typedef struct boxcar_result {
     boxcar_enqueued_list enqueued[BOXCAR_BOXES];
-    boxcar_work_id_list settled[BOXCAR_BOXES][BOXCAR_SETTLE_MAX]; /* by kind: an id that is missing was not the
-                                                                     owner's any more */
+    boxcar_work_id_list settled[BOXCAR_BOXES][BOXCAR_SETTLE_MAX]; /* by kind: if an id is missing, the owner no longer
+                                                                     held that message */
     int64_t reaped[BOXCAR_BOXES];
     const boxcar_message_list *claimed[BOXCAR_BOXES]; /* never NULL; freed with the result */
     const boxcar_message_list *returned[BOXCAR_BOXES]; /* the messages that boxcar_request_part.returns asks

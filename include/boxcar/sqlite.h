@@ -18,7 +18,7 @@ extern "C" {
  * undoes only itself (a savepoint). Without an open transaction each call
  * is a transaction of its own. `options` may be NULL; url, schema, deploy and durability
  * are ignored. Close the store before the connection; closing it leaves `db` open.
- * The thread rule of the connection is the rule of the store. */
+ * The same threads may use the store as may use `db`, and never two at a time. */
 BOXCAR_API boxcar_status boxcar_store_borrow_sqlite(sqlite3 *db, const boxcar_store_options *options,
                                                     boxcar_store **ret_store, boxcar_error *err);
 

@@ -21,8 +21,8 @@ typedef struct boxcar_store boxcar_store;
 
 typedef enum boxcar_durability {
     BOXCAR_DURABILITY_FULL = 0,  /* an enqueue that returned survives power loss */
-    BOXCAR_DURABILITY_NORMAL = 1 /* SQLite: synchronous=NORMAL; the last commits may be lost
-                                    with the power, never with the process. PostgreSQL: no
+    BOXCAR_DURABILITY_NORMAL = 1 /* SQLite: synchronous=NORMAL; a power cut may lose the last
+                                    commits, a crash of the process never does. PostgreSQL: no
                                     effect, the server's synchronous_commit decides. */
 } boxcar_durability;
 
@@ -41,7 +41,7 @@ typedef struct boxcar_store_options {
                                    0 = 30 seconds */
     boxcar_log_fn log;          /* NULL = silent */
     void *log_context;
-    boxcar_log_level log_level; /* records below are not even made; default: all of them */
+    boxcar_log_level log_level; /* records below this level are not made; default: all are made */
     int64_t answer_timeout_ms;  /* PostgreSQL: how long the server may be silent while a call waits for
                                    it. After that the connection is closed and the call fails with
                                    BOXCAR_E_UNAVAILABLE, outcome unknown. Deployments, upkeep, audits and

@@ -15,7 +15,8 @@ extern "C" {
  * it with every strategy. See boxcar_worker_options for the meaning in a worker. */
 typedef enum boxcar_strategy {
     BOXCAR_STRATEGY_IMMEDIATE = 0, /* by each call that queues, before it returns */
-    BOXCAR_STRATEGY_SCOPED = 1,    /* never: one coordinator for each request */
+    BOXCAR_STRATEGY_SCOPED = 1,    /* only by flush and close: a coordinator lives as long as one
+                                      request that the program serves */
     BOXCAR_STRATEGY_INTERVAL = 2,  /* by a thread: an operation waits interval_ms at most */
     BOXCAR_STRATEGY_SIZE = 3       /* by the call that queues the `size`-th operation; fewer are flushed by a
                                       thread after interval_ms */

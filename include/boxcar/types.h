@@ -49,11 +49,11 @@ typedef struct boxcar_uuid {
     uint8_t bytes[16];
 } boxcar_uuid;
 
-typedef struct boxcar_message_id { /* names the logical message for ever (UUIDv7) */
+typedef struct boxcar_message_id { /* names a message for ever */
     boxcar_uuid uuid;
 } boxcar_message_id;
 
-typedef struct boxcar_owner { /* names a worker */
+typedef struct boxcar_owner { /* names a claimer, usually a worker */
     boxcar_uuid uuid;
 } boxcar_owner;
 
@@ -66,7 +66,7 @@ typedef struct boxcar_event_id {
     boxcar_uuid uuid;
 } boxcar_event_id;
 
-typedef struct boxcar_work_id { /* names the queue item; gives the order of arrival */
+typedef struct boxcar_work_id { /* names a message in its store; gives the order of arrival */
     int64_t value;
 } boxcar_work_id;
 
@@ -78,7 +78,7 @@ typedef struct boxcar_epoch { /* the number of a lease; every claim gets a highe
 typedef int64_t boxcar_time;
 #define BOXCAR_TIME_NONE INT64_MIN
 
-/* Which of the two boxes an item lives in. They share one lifecycle. */
+/* Which of the two boxes a message is in. Both have the same lifecycle. */
 typedef enum boxcar_box {
     BOXCAR_OUTBOX = 0,
     BOXCAR_INBOX = 1
@@ -95,7 +95,7 @@ typedef enum boxcar_message_status {
 /* Why a message is dead. NONE for a message that is not dead. */
 typedef enum boxcar_reason {
     BOXCAR_REASON_NONE = 0,
-    BOXCAR_REASON_REJECTED = 1,   /* fail() was called; or its row is damaged */
+    BOXCAR_REASON_REJECTED = 1,   /* it was failed (BOXCAR_FAIL), or its row is damaged */
     BOXCAR_REASON_EXHAUSTED = 2,  /* attempts used up */
     BOXCAR_REASON_EXPIRED = 3,    /* its time to live ended */
     BOXCAR_REASON_NO_HANDLER = 4, /* claimed by a worker that had none for its topic */

@@ -51,9 +51,9 @@ typedef boxcar_verdict (*boxcar_handler_fn)(void *context, boxcar_delivery *deli
 /* The message, payload included. */
 BOXCAR_API const boxcar_message *boxcar_delivery_message(const boxcar_delivery *delivery);
 
-/* Whether to stop: the time for this handler is over, or the lease was lost and another worker may
- * run the message already. The worker gives up a handler that goes on long after that: its verdict
- * no longer counts. */
+/* Whether to stop: the time for this handler is over, the worker is stopping and its grace time ends, or the
+ * lease was lost and another worker may run the message already. The worker gives up a handler that goes on
+ * long after that: its verdict no longer counts. */
 BOXCAR_API bool boxcar_delivery_is_cancelled(const boxcar_delivery *delivery);
 
 /* The same as a file descriptor that becomes readable (for poll()): do not read or close it.
@@ -243,7 +243,7 @@ typedef struct boxcar_worker_stats {
     int64_t concurrency;
     int64_t claims;         /* round trips that asked for work */
     int64_t claimed;        /* messages */
-    int64_t given_back;     /* messages deferred by the worker itself: unstarted at a stop, too many */
+    int64_t given_back;     /* messages that the worker gave back unstarted: at a stop, or because it had too many */
     int64_t unhandled;      /* messages claimed without a handler for them */
     int64_t leases_renewed; /* messages */
     int64_t leases_lost;    /* messages whose lease another owner has, or that were settled too late */
@@ -277,8 +277,8 @@ typedef struct boxcar_handler_stats {
     int64_t acked, retried, failed, deferred; /* verdicts that took effect; see `dead` */
     int64_t lost;      /* verdicts that came too late */
     int64_t timed_out; /* handlers cancelled for their time */
-    double seconds;    /* in the handler, all together */
-    int64_t buckets[BOXCAR_HANDLER_BUCKETS]; /* calls per bucket, not cumulated */
+    double seconds;    /* in the handler, the sum over all calls */
+    int64_t buckets[BOXCAR_HANDLER_BUCKETS]; /* calls per bucket, each call in one bucket only */
     boxcar_box box;    /* whose messages it handles */
     int64_t dead;      /* retries that were the last: dead letters (exhausted), not among `retried` */
 } boxcar_handler_stats;

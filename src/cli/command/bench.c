@@ -349,11 +349,11 @@ static const struct command CMD_BENCH = {
     .description =
         "Stores messages on a topic of its own (boxcar.bench.XXXXXXXX), one batch after another. Then a\n"
         "worker in this process handles them with a handler that does nothing. Then the command enqueues\n"
-        "up to 1500 more messages, 500 a second, and measures the time until each reaches its handler. All\n"
-        "times are those of one process with one connection each way, and depend on the machine's other\n"
-        "load. With -o json an object.\n"
+        "up to 1500 more messages, 500 a second, and measures the time until each reaches its handler. The\n"
+        "figures are those of one process, with one connection that enqueues and one that claims. They\n"
+        "depend on what else the machine does. With -o json an object.\n"
         "\n"
-        "The command writes to your store. The messages stay there as done until retention_done has passed.\n"
+        "The command writes to your store. The messages stay there, done, until retention_done has passed.\n"
         "After an interruption some stay ready: boxcar worker --drain --handler 'boxcar.bench.*=discard'\n"
         "finishes them. A running worker that handles every topic takes some of the messages.\n",
     .examples = "boxcar bench --messages 500\n"

@@ -77,7 +77,7 @@ static int run_cancel(struct cli *cli) {
 
 static const struct command CMD_CANCEL = {
     .name = "cancel",
-    .summary = "bury a message that is not in progress",
+    .summary = "cancel a message: it becomes a dead letter",
     .usage = "ID [--box BOX]",
     .description =
         "The message becomes a dead letter (reason cancelled). If it is in progress, done or dead, the exit\n"

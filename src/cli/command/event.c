@@ -76,8 +76,8 @@ static struct poptOption APPEND_OPTIONS[] = {
                 "N"),
     OPTION_TEXT("event-id", append_given.event_id, "the event's id; one the stream has is a no-op", "UUID"),
     OPTION_LIST("header", append_given.headers, "a header; may be repeated", "K=V"),
-    OPTION_TEXT("causation-id", append_given.causation_id, "of the message or call that caused the event",
-                "TEXT"),
+    OPTION_TEXT("causation-id", append_given.causation_id,
+                "the id of the message or call that caused the event", "TEXT"),
     OPTION_TEXT("correlation-id", append_given.correlation_id, "up to 255 characters for tracing", "TEXT"),
     OPTION_TEXT("topic", append_given.topic, "enqueue it as a message with this topic, too", "TOPIC"),
     OPTION_TEXT("batch", append_given.batch, "read events from JSON Lines; - is standard input", "FILE|-"),
@@ -179,9 +179,8 @@ static const struct command CMD_EVENT_APPEND = {
         "correlation id, and the event id as message id.\n"
         "\n"
         "--batch reads JSON Lines, 1 to 10000: one object a line with type, payload, event_id, headers\n"
-        "(an object), correlation_id, causation_id, topic. A payload that is not a string is stored as its "
-        "compact\n"
-        "JSON. All are appended or none, and the versions are printed one a line.\n",
+        "(an object), correlation_id, causation_id, topic. A payload that is not a string is stored as its\n"
+        "compact JSON. All are appended or none, and the versions are printed one a line.\n",
     .examples =
         "boxcar event append order-42 order.placed '{\"total\": 12}' --expected 0\n"
         "echo 'from a pipe' | boxcar event append order-42 order.noted - --header by=me --topic orders\n"

@@ -261,7 +261,7 @@ static int run_show(struct cli *cli) {
 
 static const struct command CMD_INBOX_SHOW = {
     .name = "inbox show",
-    .summary = "show everything about one of them",
+    .summary = "show everything about a message from outside",
     .usage = "SOURCE ID\n"
              "WORK_ID|MESSAGE_ID",
     .description =

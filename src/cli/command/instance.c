@@ -58,10 +58,10 @@ static const struct command CMD_INSTANCE_LS = {
     .summary = "list the workers that are running",
     .usage = "",
     .description =
-        "The workers that sent a heartbeat within the setting instance_timeout, by rank. For each it shows\n"
-        "the partitions that it should have, how many messages it holds and since when it holds the oldest.\n"
-        "instance_id is the owner of its leases; on PostgreSQL, roles without admin access see another id\n"
-        "instead. With -o json an array, with -o jsonl one object a line.\n",
+        "Lists the workers that sent a heartbeat within the setting instance_timeout, by rank. For each it\n"
+        "shows the partitions that the worker is preferred for, how many messages it holds and since when\n"
+        "it holds the oldest. instance_id is the owner of its leases; on PostgreSQL, roles without admin\n"
+        "access see another id instead. With -o json an array, with -o jsonl one object a line.\n",
     .examples = "boxcar instance ls\n"
                 "boxcar instance ls -o json\n",
     .run = run_ls,

@@ -10,7 +10,7 @@ static char *interval_given;
 
 static struct poptOption OPTIONS[] = {
     OPTION_FLAG("once", once, "stop when nothing is left to do"),
-    OPTION_TEXT("interval", interval_given, "between rounds, 100ms to 24h (default 1m)", "DUR"),
+    OPTION_TEXT("interval", interval_given, "time between rounds, 100ms to 24h (default 1m)", "DUR"),
     POPT_TABLEEND,
 };
 
@@ -93,15 +93,18 @@ static int run(struct cli *cli) {
 
 static const struct command CMD_MAINTAIN = {
     .name = "maintain",
-    .summary = "reap, expire, settle joins, purge what is past its retention",
+    .summary = "reap, expire, count late steps of joins, purge what is past its retention",
     .usage = "[--interval DUR]\n"
              "--once",
     .description =
+        "Releases expired leases, makes expired messages dead letters, counts steps of joins that were not\n"
+        "counted yet, and removes messages, joins and keys after their retention (see boxcar settings).\n"
+        "It is safe to run from many hosts at once.\n"
+        "\n"
         "Without --once it runs until SIGTERM or SIGINT, which end it with exit status 0. Each round prints\n"
         "a line; with -o json an object with reaped, expired, purged_done, purged_dead (messages), settled\n"
         "(members of joins that had ended before they were attached), timed_out, purged_joins and\n"
-        "purged_keys (of the inbox). It is safe to run from many hosts at once. Settings say how long the\n"
-        "store keeps messages, joins and keys.\n",
+        "purged_keys (of the inbox).\n",
     .examples = "boxcar maintain --once\n"
                 "boxcar maintain --once -o json\n",
     .options = OPTIONS,

@@ -12,9 +12,9 @@ static struct { char *owner, *delay, *error, *lease, *stages; } given;
 
 #define SETTLE_OUTPUT                                                                                        \
     "Prints the work ids that were affected, one a line; with -o json an array of numbers, with\n"           \
-    "-o jsonl {\"work_id\": N} a line. An id that is not leased to this owner, or under another\n"           \
-    "epoch, is passed over: exit status 0 also when none was affected. ID is a work id (digits) or a\n"      \
-    "message id (a UUID).\n"
+    "-o jsonl {\"work_id\": N} a line. An id that is not leased to this owner, or is leased under\n"         \
+    "another epoch, is skipped; the exit status is 0 even if all were skipped. ID is a work id\n"            \
+    "(digits) or a message id (a UUID).\n"
 
 static json_t *ids_json(const boxcar_work_id *ids, size_t count) {
     json_t *array = json_array();

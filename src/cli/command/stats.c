@@ -85,15 +85,15 @@ static int run(struct cli *cli) {
 
 static const struct command CMD_STATS = {
     .name = "stats",
-    .summary = "count messages by what they are waiting for",
+    .summary = "count messages by their status",
     .usage = "[--by-topic] [--box BOX]",
     .description =
         "ready: claimable now. waiting: due later, backing off, or behind in a stream. in_progress:\n"
         "leased. done and failed (dead letters): those that are still kept. boxcar ls --status takes the\n"
         "same words. If a number is too large to count, exact is false, and estimated names the numbers\n"
-        "that are estimates, from a sample that is spread over all messages. With --by-topic a list with a\n"
-        "row for each topic; a topic with very few messages among very many may be missing. With several\n"
-        "stores (--store again, --discover) a row for each, with a field store.\n",
+         "that are estimates. Estimates come from a sample of all messages. With --by-topic it prints a list\n"
+         "with a row for each topic; a topic with very few messages among very many may be missing. With\n"
+         "several stores (--store again, --discover) there is a row for each, with a field store.\n",
     .examples = "boxcar stats\n"
                 "boxcar stats --by-topic -o json\n",
     .options = OPTIONS,

@@ -56,11 +56,12 @@ static const struct command CMD_JOIN = {
 /* ---- boxcar join complete, join fail: count a step by hand ---- */
 
 #define REPORT_DESCRIPTION                                                                                   \
-    "For work that no message stands for: MESSAGE is the id of a member.\n"                                  \
+    "For work that is not a message. MESSAGE is the id of a member: attach an id of your own first.\n"       \
     "\n"                                                                                                     \
-    "Handlers need not do this: the ack or the death of a message counts it. The first outcome of a step\n"  \
-    "wins. Prints \"counted\" or \"not counted\"; with -o json {\"counted\": true}. A join or member that\n" \
-    "does not exist gives exit status 3, a step that the join ended without 4.\n"
+    "If the member is a message, do not use this: its ack or its death counts the step. The first\n"         \
+    "outcome of a step wins. Prints \"counted\" or \"not counted\"; with -o json {\"counted\": true}. The\n" \
+    "exit status is 3 if the join or the member does not exist, and 4 if the join ended without this\n"      \
+    "step.\n"
 
 static int report(struct cli *cli, boxcar_member_status outcome) {
     boxcar_join_id join_id;

@@ -8,7 +8,7 @@ static struct poptOption OPTIONS[] = {
     OPTION_TEXT("expected", given.expected, "how many steps end the join, from 1 on", "N"),
     OPTION_TEXT("grouping-key", given.grouping_key, "what it belongs to, up to 255 characters", "TEXT"),
     OPTION_TEXT("metadata", given.metadata, "any text to keep with it; - is standard input", "JSON|-"),
-    OPTION_TEXT("deadline", given.deadline, "still pending then, it fails (timed_out)", "DUR|TIME"),
+    OPTION_TEXT("deadline", given.deadline, "if still pending then, the join fails (timed_out)", "DUR|TIME"),
     OPTION_TEXT("join-id", given.join_id, "its id; starting one that exists changes nothing", "UUID"),
     POPT_TABLEEND,
 };

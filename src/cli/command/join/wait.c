@@ -14,8 +14,9 @@ static struct {
 static struct poptOption OPTIONS[] = {
     OPTION_TEXT("on-complete", given.on_complete, "the message that follows on success", "TOPIC PAYLOAD"),
     OPTION_TEXT("on-fail", given.on_fail, "the one that follows on failure (default none)", "TOPIC PAYLOAD"),
-    OPTION_FLAG("allow-failures", given.allow_failures, "failed steps are no failure"),
-    OPTION_TEXT("causation-id", given.causation_id, "of the message or call that caused the wait", "TEXT"),
+    OPTION_FLAG("allow-failures", given.allow_failures, "take --on-complete even if steps failed"),
+    OPTION_TEXT("causation-id", given.causation_id, "the id of the message or call that caused the wait",
+                "TEXT"),
     OPTION_TEXT("correlation-id", given.correlation_id, "of the wait and of the message that follows",
                 "TEXT"),
     OPTION_TEXT("message-id", given.message_id, "the wait's id; one that exists is a no-op", "UUID"),

@@ -27,7 +27,7 @@ static struct poptOption OPTIONS[OWN_OPTIONS + CONFIG_OPTIONS] = {
     OPTION_LIST("inbox-handler", given.config.handlers[BOXCAR_INBOX],
                 "the same for a topic of the inbox; may be repeated", "TOPIC=ACTION"),
     OPTION_FLAG("drain", given.drain, "stop when nothing is left to do"),
-    OPTION_TEXT("owner", given.owner, "whose leases these are (default a new one)", "UUID")};
+    OPTION_TEXT("owner", given.owner, "the owner of its leases (default a new one)", "UUID")};
 
 static void prepare(void) { config_options(OPTIONS, OWN_OPTIONS); }
 

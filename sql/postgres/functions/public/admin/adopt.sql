@@ -1,8 +1,8 @@
--- Makes a restored or copied store this server's own. Transaction ids in the log are foreign then and must never be
--- compared with this server's, so a new era begins: everything unfinished, wherever the old frontier stood, is parked,
--- and the frontier starts from here. Altering the column's default waits for all writers, so that no message is left
--- between the eras. Sequences are lifted above the existing numbers, since a logical copy does not bring them. True
--- when there was something to do.
+-- Makes a restored or copied store this server's own. The transaction ids in its log are those of another server and
+-- must never be compared with this server's. So a new era begins: everything unfinished, wherever the old frontier
+-- stood, is parked, and the frontier starts from here. Altering the column's default waits for all writers, so that no
+-- message is left between the eras. Sequences are lifted above the existing numbers, since a logical copy does not
+-- bring them. True when there was something to do.
 create or replace function :"schema".adopt() returns boolean
 language plpgsql volatile security definer :pinned as $$
 declare

@@ -1,5 +1,5 @@
--- Looks for messages that no claim can find: those without a trace, and heads of streams that claimers do not look at.
--- With repair it makes them ready again. Reads the whole log.
+-- Looks for messages that no claim can find: those that only the log knows although the frontier has passed them, and
+-- heads of streams that claimers do not look at. With repair it makes them ready again. Reads the whole log.
 create or replace function :"schema".audit(repair boolean default false, out lost bigint, out repaired bigint)
 language plpgsql volatile security definer :pinned as $$
 declare

@@ -1,5 +1,5 @@
 -- Marks leased messages as done in the caller's transaction; returns the work ids that it affected. An effect made in the
--- same transaction happens exactly once. A call for one message calls no more than it needs.
+-- same transaction happens exactly once. A call for one message takes a short way.
 create or replace function :"schema".outbox_ack(owner uuid, work_ids bigint[], epochs bigint[] default null)
 returns setof bigint language plpgsql volatile security definer :hot as $$
 declare

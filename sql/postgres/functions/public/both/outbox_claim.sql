@@ -2,8 +2,8 @@
 --
 -- A claim inside a transaction of the caller makes no other claimer wait, however long the transaction stays open. If
 -- it rolls back, the claimed messages are ready again. alone: this claim is a transaction by itself; then it costs
--- less, and its commit need not reach the disk. alone is ignored in a transaction that began some time ago, or has
--- written something.
+-- less, and its commit need not reach the disk. alone is ignored in a transaction that began more than 50 milliseconds
+-- ago, or has written something.
 create or replace function :"schema".outbox_claim(
     owner uuid, lease interval, batch_size int, topics text[] default null, alone boolean default false)
 returns setof :"schema".claimed_message language plpgsql volatile security definer :hot as $$

@@ -1,5 +1,5 @@
--- Notes which stages of leased messages are done (1 stored, 2 event_stored, 4 published, 8 receptor_processed,
--- 16 perspective_processed, added up); the leases stay. Returns the work ids that it affected.
+-- Records which stages of leased messages are done (1 stored, 2 event_stored, 4 published, 8 receptor_processed, 16
+-- perspective_processed, added up); the leases stay. Returns the work ids that it affected.
 create or replace function :"schema".outbox_record_stages(
     owner uuid, work_ids bigint[], epochs bigint[] default null, stages int default null)
 returns setof bigint language plpgsql volatile security definer :hot as $$

@@ -1,4 +1,4 @@
--- Extends leases to lease from now; never shortens one.
+-- Extends leases: they end the time `lease` from now. Never shortens one.
 create or replace function :"schema".outbox_renew(
     owner uuid, work_ids bigint[], epochs bigint[] default null, lease interval default '30 seconds')
 returns setof bigint language plpgsql volatile security definer :hot as $$

@@ -1,6 +1,6 @@
 -- Appends one event to a stream in the caller's transaction. expected_version: the version that the stream must have, 0
 -- = it must be new, null = any; else BX003. If the stream already has the event id, the answer says duplicate. With a
--- topic the event is also enqueued as a message, under its own id; BX003 if another message has that.
+-- topic the event is also enqueued as a message, whose id is the event's id; BX003 if another message has that id.
 create or replace function :"schema".event_append(
     stream text, type text, payload text, expected_version bigint default null, event_id uuid default null,
     headers jsonb default null, correlation_id text default null, topic text default null,

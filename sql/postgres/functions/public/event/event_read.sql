@@ -1,5 +1,5 @@
--- The events of a stream from a version on, in order. A stream to which nothing was appended has none. One call returns
--- no more than go into a page (_that_fit): only an empty answer is the end.
+-- The events of a stream from a version on, in order. A stream to which nothing was appended has none. One call
+-- returns at most one page (_that_fit): only an empty answer is the end.
 create or replace function :"schema".event_read(
     stream text, from_version bigint default 1, max_events int default 1000)
 returns setof :"schema".event_entry language plpgsql stable security definer rows 1000 :hot as $$

@@ -1,7 +1,7 @@
--- The events of all streams behind a position, in the order of positions. types, stream: exact, or a prefix followed by
--- *; null = all. A reader that remembers the last position that it has seen, and asks for the events behind it, misses
--- nothing. One call returns no more than go into a page, and at least one event (_that_fit): only an empty
--- answer is the end. In a transaction that is rolled back, forget what you read: its positions were not given out then.
+-- The events of all streams after a position, in the order of positions. types, stream: exact, or a prefix followed by
+-- *; null = all. A reader that remembers the last position that it has seen, and asks for the events after it, misses
+-- nothing. One call returns at most one page, and at least one event if there is any (_that_fit): only an empty answer
+-- is the end. In a transaction that is rolled back, forget what you read: its positions were not given out then.
 create or replace function :"schema".event_read_all(
     after bigint default 0, max_events int default 1000, types text[] default null, stream text default null)
 returns setof :"schema".event_entry language plpgsql volatile security definer rows 1000 :hot as $$

@@ -1,5 +1,6 @@
--- True: the message with this key is new, and done if the caller's transaction commits; make its effect in the same
--- one. False: it was accepted, or is a message of the inbox. A call that asks at the same time waits for the commit.
+-- Marks a key as done in the caller's transaction. True: the key is new; make the effect of its message in the same
+-- transaction. False: the key was accepted before, or the inbox has a message with it. If two transactions accept a
+-- key at the same time, one waits for the end of the other.
 create or replace function :"schema".inbox_accept(source text, id text, content_hash text default null)
 returns boolean language plpgsql volatile security definer :hot as $$
 declare

@@ -1,4 +1,4 @@
--- Has the message with this key been processed? Leaves a note that it was seen, and refreshes when it was last seen.
+-- Has the message with this key been processed? Records that the key was seen, and when.
 create or replace function :"schema".inbox_already_processed(source text, id text, content_hash text default null)
 returns boolean language plpgsql volatile security definer :hot as $$
 declare

@@ -1,6 +1,6 @@
--- Stores a message from outside in the caller's transaction, once for its key (source, id). A key that is known makes
--- it a no-op that says so, for as long as the key is kept, which is longer than the message. Everything is checked by
--- one condition, and looked at one by one only to name a fault.
+-- Stores a message from outside in the caller's transaction, once for its key (source, id). If the key is known,
+-- nothing is stored, and the answer says duplicate. A key is kept longer than its message. One condition checks all
+-- arguments; only if it fails are they checked one by one, to name the fault.
 create or replace function :"schema".inbox_enqueue(
     source text, id text, topic text, payload text, content_hash text default null, correlation_id text default null,
     due_at timestamptz default null, ttl interval default null, stream text default null, headers jsonb default null,

@@ -1,5 +1,5 @@
 -- Stores an array of objects with the names of inbox_enqueue's arguments, all or none; one result row each, in
--- order. A key that comes twice is stored once. Warns of each that came with another hash than before.
+-- order. A key that comes twice is stored once. Warns of each key that came with another hash than before.
 create or replace function :"schema".inbox_enqueue_many(messages jsonb)
 returns setof :"schema".inbox_enqueue_result language plpgsql volatile security definer rows 1000 :hot as $$
 #variable_conflict use_column

@@ -1,5 +1,5 @@
--- Makes a message a member of a join; a repetition changes nothing. Says whether it is a new member, and whether there
--- is such a message (yet).
+-- Makes a message a member of a join; a repetition changes nothing. Says whether it is a new member, and whether a
+-- message with this id exists (yet).
 create or replace function :"schema".join_attach(join_id uuid, message_id uuid)
 returns :"schema".join_attach_result language plpgsql volatile security definer :hot as $$
 declare

@@ -1,4 +1,4 @@
--- The joins that a message is a member of, whether it is there or not, and its outcome in each.
+-- The joins that a message id is a member of, and its outcome in each. The message need not exist.
 create or replace function :"schema".message_joins(message_id uuid) returns setof :"schema".outbox_join_member
 language plpgsql stable security definer :hot as $$
 #variable_conflict use_variable

@@ -1,10 +1,10 @@
 -- Enqueues one message in the caller's transaction: it is delivered if and only if that commits. If a message with this
 -- id is already there, this is a no-op that returns the existing ids. A key stands for an id, in its topic; with
--- unique, it stands for its newest message, and only until that has ended.
+-- unique, it stands for its newest message, and only until that message has ended.
 --
 -- A message with nothing but a topic and a payload is stored here, as in _enqueue_plain, with as few calls and settings
--- as possible. The others are checked by one condition, and looked at one by one
--- only to name a fault.
+-- as possible. For other messages one condition checks all arguments; only if it fails are they checked one by one, to
+-- name the fault.
 create or replace function :"schema".enqueue(
     topic text, payload text, correlation_id text default null, due_at timestamptz default null,
     ttl interval default null, stream text default null, headers jsonb default null,

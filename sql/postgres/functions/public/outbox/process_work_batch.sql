@@ -1,12 +1,12 @@
 -- Everything that a worker reports and wants, in one statement and one transaction: new messages, results, renewals, a
 -- heartbeat and claims, for the outbox and the inbox (docs/coordinator.md). The answer is one row: a header that says
 -- for each id what happened, and the work that was claimed, so an empty batch still answers. A batch with a heartbeat,
--- or with stale_threshold_seconds, also removes instances that were silent for that long. partition_count: the count
--- that the store must have; a store without streams takes it over.
+-- or with stale_threshold_seconds, also removes instances that were silent for that long. partition_count: the number
+-- of partitions that the store must have; a store that never had a message in a stream adopts it.
 --
--- If anything is wrong, nothing is done: BX001, whose message and detail name every fault. Locks are taken in the order
--- in which the library takes them: keys of the inbox and unique keys first, the claimers' turns last. A claim holds the
--- turn until the transaction ends: commit soon.
+-- If anything is wrong, nothing is done: BX001, whose message and detail name every fault. Locks are taken in the
+-- order in which the library takes them: keys of the inbox and unique keys first, the claimers' turns last. Its claims
+-- are claims inside a transaction of the caller, as those of outbox_claim.
 create or replace function :"schema".process_work_batch(owner uuid, batch jsonb)
 returns :"schema".work_batch_result language plpgsql volatile security definer :hot as $$
 #variable_conflict use_variable

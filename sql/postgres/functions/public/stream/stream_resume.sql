@@ -1,5 +1,6 @@
--- Lets a halted stream go on: behind the dead letter that halted it, or with `replay` with that one. Returns its work
--- id. BX002: no such stream, or no such dead letter any more; BX003: it is not halted.
+-- Resumes a halted stream with the message after the dead letter that halted it, or with `replay` with that dead
+-- letter. Returns the work id of the dead letter. BX002: there is no such stream, or the dead letter to replay is
+-- gone; BX003: the stream is not halted.
 create or replace function :"schema".stream_resume(stream text, replay boolean default false, box text default 'outbox')
 returns bigint language plpgsql volatile security definer :hot as $$
 declare

@@ -1,6 +1,7 @@
--- Gives up the next message of a stream: it becomes a dead letter, and the stream goes on behind it. Returns its work
--- id. A halted stream is resumed instead. BX002: it has none; BX003: one of it is in progress. The library takes the
--- same steps one by one: to repeat this call gives up one message more.
+-- Gives up the next message of a stream: it becomes a dead letter, and the stream goes on after it. Returns its work
+-- id. A halted stream is only resumed. BX002: the stream has no message; BX003: a message of it is in progress. If the
+-- answer is lost, do not simply repeat this call: it would give up one message more. (The library first looks which
+-- message is next, and then names it.)
 create or replace function :"schema".stream_skip(stream text, box text default 'outbox')
 returns bigint language plpgsql volatile security definer :hot as $$
 declare
