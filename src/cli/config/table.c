@@ -81,7 +81,7 @@ const struct config_setting CONFIG_TABLE[CONFIG_SETTINGS] = {
                              DURATION(0, BOXCAR_GRACE_MS_MAX, BOXCAR_GRACE_MS_DEFAULT), "BOXCAR_GRACE",
                              "grace", RELOADS},
     [CONFIG_WORKER_MAINTAIN] = {"worker", "maintain",
-                                "time between rounds of maintenance, 0 = leave it to boxcar maintain",
+                                "time between rounds of maintenance, 0 = boxcar maintain does it",
                                 DURATION(0, BOXCAR_MAINTAIN_MS_MAX, BOXCAR_MAINTAIN_MS_DEFAULT),
                                 "BOXCAR_MAINTAIN", "maintain", RELOADS},
     [CONFIG_WORKER_FAIL_UNHANDLED] = {"worker",
