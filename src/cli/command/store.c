@@ -88,7 +88,7 @@ static int run_ls(struct cli *cli) {
 static const struct command CMD_STORE = {
     .name = "store",
     .summary = "the stores that a worker with many would serve",
-    .usage = "ls",
+    .usage = "COMMAND",
     .description =
         "Stores are given by --store again and again, by --discover, or by [stores] and [fleet] of the\n"
         "configuration file. See docs/many-stores.md.\n",

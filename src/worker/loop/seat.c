@@ -69,7 +69,9 @@ bool pump_take_place(struct pump *pump) {
 static bool has_soon(struct pump *pump) {
     bool drained = true;
     boxcar_error err = BOXCAR_ERROR_INIT;
-    return pump_is_drained(pump, pump_seat(pump)->share->soon_ms, &drained, &err) == BOXCAR_OK && !drained;
+    return pump_is_drained(pump, atomic_load(&pump_seat(pump)->share->soon_ms), &drained, &err) ==
+               BOXCAR_OK &&
+           !drained;
 }
 
 void pump_sit_down(struct pump *pump) {

@@ -150,10 +150,7 @@ void share_set_waiting(struct share *share, size_t waiting) {
         worker_wake(seat->worker);
 }
 
-void share_set_horizon(struct share *share, int64_t soon_ms) {
-    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&share->mutex);
-    share->soon_ms = soon_ms;
-}
+void share_set_horizon(struct share *share, int64_t soon_ms) { atomic_store(&share->soon_ms, soon_ms); }
 
 /* ---- claims ---- */
 

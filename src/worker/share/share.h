@@ -68,9 +68,9 @@ struct share {
     struct seat *suspect; /* whose loop has a suspect, or may claim one; NULL = none */
     struct seat *alone;   /* whose loop runs a message with nothing else in flight, or is about to */
     size_t places, taken;
-    size_t waiting;  /* stores that wait for a place; the fleet's thread says so */
-    int64_t idle_ms; /* how long a store without work keeps its place */
-    int64_t soon_ms; /* what is due within this time is worth looking for soon */
+    size_t waiting;          /* stores that wait for a place; the fleet's thread says so */
+    int64_t idle_ms;         /* how long a store without work keeps its place */
+    _Atomic int64_t soon_ms; /* what is due within this time is worth looking for soon */
 };
 
 void share_init(struct share *share, const boxcar_fleet_options *options);
