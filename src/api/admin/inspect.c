@@ -12,9 +12,9 @@ boxcar_status boxcar_message_find(boxcar_store *store, boxcar_box box, boxcar_me
     struct message_rows *rows;
 
     TRY(check_read(store, ret_list, err));
-    TRY(limits_check_box(box, err));
+    TRY(limits_check_reader(box, "box", err));
     TRY(limits_check_ref(ref, "ref", err));
-    TRY(store->ops->message_read(store, &choice, &rows, err));
+    TRY(message_rows_read(store, &choice, &rows, err));
     return LIST_GIVE(rows, ret_list, err);
 }
 
@@ -27,7 +27,7 @@ boxcar_status boxcar_message_page(boxcar_store *store, const boxcar_message_filt
     TRY(check_read(store, ret_list, err));
     TRY(options_read(&checked, sizeof(checked), options, "options", err));
     TRY(limits_check_list(&checked, err));
-    TRY(store->ops->message_read(store, &choice, &rows, err));
+    TRY(message_rows_read(store, &choice, &rows, err));
     return LIST_GIVE(rows, ret_list, err);
 }
 
@@ -38,7 +38,7 @@ boxcar_status boxcar_attempt_read(boxcar_store *store, boxcar_work_id work_id, b
     TRY(check_read(store, ret_list, err));
     if (work_id.value < 1)
         return error_invalid(err, "work_id", "work_id is out of range: work ids begin at 1");
-    TRY(store->ops->attempts(store, work_id, &rows, err));
+    TRY(store->ops->attempts(store, BOXCAR_OUTBOX, work_id, &rows, err));
     return LIST_GIVE(rows, ret_list, err);
 }
 
@@ -47,7 +47,7 @@ boxcar_status boxcar_stats_read(boxcar_store *store, boxcar_box box, bool by_top
     struct stats_rows *rows;
 
     TRY(check_read(store, ret_list, err));
-    TRY(limits_check_box(box, err));
+    TRY(limits_check_reader(box, "box", err));
     TRY(store->ops->stats(store, box, by_topic, &rows, err));
     return LIST_GIVE(rows, ret_list, err);
 }
@@ -57,7 +57,7 @@ boxcar_status boxcar_doctor_run(boxcar_store *store, boxcar_box box, boxcar_find
     struct finding_rows *rows;
 
     TRY(check_read(store, ret_list, err));
-    TRY(limits_check_box(box, err));
+    TRY(limits_check_reader(box, "box", err));
     TRY(store->ops->diagnose(store, box, true, &rows, err));
     return LIST_GIVE(rows, ret_list, err);
 }

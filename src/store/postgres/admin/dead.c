@@ -56,7 +56,7 @@ static bool is_replayed_with(struct boxcar_store *store, boxcar_work_id work_id,
     struct attempt_rows *list;
     bool found = false;
 
-    if (pg_attempts(store, work_id, &list, NULL) != BOXCAR_OK)
+    if (pg_attempts(store, BOXCAR_OUTBOX, work_id, &list, NULL) != BOXCAR_OK)
         return false;
     for (size_t i = 0; i < list->count; i++)
         found = found || (str_equal(list->items[i].outcome, BOXCAR_STR("replayed")) &&

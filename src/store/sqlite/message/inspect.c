@@ -155,8 +155,10 @@ static boxcar_status recall(struct sqlite_store *store, void *context, boxcar_er
     return query_status(&query, err);
 }
 
-boxcar_status sqlite_attempts(struct boxcar_store *store, boxcar_work_id work_id,
+boxcar_status sqlite_attempts(struct boxcar_store *store, boxcar_box reader, boxcar_work_id work_id,
                               struct attempt_rows **ret_list, boxcar_error *err) {
+    if (reader > BOXCAR_INBOX)
+        return store_refuse_reader(reader, err);
     struct recalling recalling = {.work_id = work_id, .list = calloc(1, sizeof(*recalling.list))};
     if (recalling.list == NULL)
         return error_no_memory(err);
