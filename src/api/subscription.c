@@ -19,7 +19,7 @@ static boxcar_status change(boxcar_store *store, const struct subscription_chang
     int64_t count = 0;
 
     TRY(check_given(store, "store", err));
-    TRY(limits_check_subscription_name(change->name, err));
+    TRY(limits_check_subscription_name(change->name, "name", err));
     TRY(store->ops->subscription_change(store, change, &reader, &count, err));
     store_log(store, BOXCAR_LOG_INFO, "subscription", &field, 1, "%s", DONE[change->action]);
     if (ret_reader)
@@ -91,7 +91,7 @@ boxcar_status boxcar_subscription_find(boxcar_store *store, boxcar_str name, box
     struct subscription_rows *rows;
 
     TRY(check_given(store, "store", err));
-    TRY(limits_check_subscription_name(name, err));
+    TRY(limits_check_subscription_name(name, "name", err));
     TRY(check_given(ret_reader, "ret_reader", err));
     TRY(store->ops->subscription_read(store, name, &rows, err));
     *ret_reader = rows->items[0].reader;
@@ -105,7 +105,7 @@ boxcar_status boxcar_subscription_read(boxcar_store *store, boxcar_str name,
 
     TRY(check_read(store, ret_list, err));
     if (!str_is_absent(name))
-        TRY(limits_check_subscription_name(name, err));
+        TRY(limits_check_subscription_name(name, "name", err));
     TRY(store->ops->subscription_read(store, name, &rows, err));
     return LIST_GIVE(rows, ret_list, err);
 }

@@ -118,7 +118,7 @@ boxcar_status limits_check_size(size_t size, int64_t max, const char *argument, 
 /* The same for a payload and headers. */
 boxcar_status limits_check_sizes(size_t payload, int64_t payload_max, size_t headers, int64_t headers_max,
                                  boxcar_error *err);
-boxcar_status limits_check_subscription_name(boxcar_str name, boxcar_error *err);
+boxcar_status limits_check_subscription_name(boxcar_str name, const char *argument, boxcar_error *err);
 boxcar_status limits_check_new_subscription(const boxcar_new_subscription *subscription, boxcar_error *err);
 boxcar_status limits_check_subscription_changes(const boxcar_subscription_changes *changes,
                                                 boxcar_error *err);

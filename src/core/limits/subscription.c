@@ -5,24 +5,25 @@
 #include "base/utf8.h"
 
 /* A policy's readers are called POLICY/DESTINATION, so that a / never stands in other names. */
-static boxcar_status check_characters(boxcar_str name, boxcar_error *err) {
+static boxcar_status check_characters(boxcar_str name, const char *argument, boxcar_error *err) {
     for (size_t i = 0; i < name.len; i++) {
         unsigned char c = (unsigned char)name.data[i];
 
         if (c < 0x20 || c == 0x7f)
-            return error_invalid(err, "name", "name has a control character: remove it");
+            return error_invalid(err, argument, "%s has a control character: remove it", argument);
         if (c == '/')
-            return error_invalid(err, "name", "name has a /, which is reserved: use another character");
+            return error_invalid(err, argument, "%s has a /, which is reserved: use another character",
+                                 argument);
     }
     return BOXCAR_OK;
 }
 
-boxcar_status limits_check_subscription_name(boxcar_str name, boxcar_error *err) {
-    TRY(limits_check_name(name, "name", BOXCAR_SUBSCRIPTION_NAME_MAX, err));
-    TRY(check_characters(name, err));
+boxcar_status limits_check_subscription_name(boxcar_str name, const char *argument, boxcar_error *err) {
+    TRY(limits_check_name(name, argument, BOXCAR_SUBSCRIPTION_NAME_MAX, err));
+    TRY(check_characters(name, argument, err));
     if (str_equal(name, BOXCAR_STR("outbox")) || str_equal(name, BOXCAR_STR("inbox")))
-        return error_invalid(err, "name",
-                             "name is that of a main reader: give a subscription's, or leave it out");
+        return error_invalid(err, argument,
+                             "%s is that of a main reader: give a subscription's, or leave it out", argument);
     return BOXCAR_OK;
 }
 
@@ -48,7 +49,7 @@ static boxcar_status check_moment(boxcar_time time, const char *argument, boxcar
 }
 
 boxcar_status limits_check_new_subscription(const boxcar_new_subscription *subscription, boxcar_error *err) {
-    TRY(limits_check_subscription_name(subscription->name, err));
+    TRY(limits_check_subscription_name(subscription->name, "name", err));
     TRY(limits_check_box(subscription->box, err));
     TRY(check_patterns(subscription->patterns, subscription->pattern_count, err));
     if (subscription->pattern_count == 0)

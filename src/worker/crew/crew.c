@@ -57,6 +57,10 @@ boxcar_status crew_open(const boxcar_store_options *store, const char *store_id,
     return BOXCAR_OK;
 }
 
+boxcar_status crew_set_subscription(struct crew *crew, boxcar_str name, boxcar_error *err) {
+    return arena_copy_str(&crew->arena, name, &crew->subscription) ? BOXCAR_OK : error_no_memory(err);
+}
+
 static void wake_loop(struct crew *crew) {
     uint64_t one = 1;
     if (!crew->loop_waits)
@@ -285,6 +289,7 @@ static int slot_start(struct crew *crew) {
         free(slot);
         return error;
     }
+    slot->delivery.subscription = crew->subscription;
     atomic_fetch_add(&crew->references, 1);
     int error = thread_start(&slot->thread, slot_main, slot);
     if (error != 0) {

@@ -49,6 +49,7 @@ struct crew {
     int64_t abandon_ms;             /* CREW_ABANDON_MS */
     boxcar_store_options store;     /* for handlers that want a transaction */
     struct arena arena;             /* of the texts of the options, and of the logger's id */
+    boxcar_str subscription;        /* that the messages are delivered to; absent = the main readers */
     struct handler_table *handlers; /* kept alive as long as a thread may run one */
     struct boxcar_store logger;     /* no store: what store_log() needs to know, for any thread */
 };
@@ -57,6 +58,8 @@ struct crew {
 boxcar_status crew_open(const boxcar_store_options *store, const char *store_id,
                         struct handler_table *handlers, int wake_fd, struct crew **ret_crew,
                         boxcar_error *err);
+/* Before there are threads. */
+boxcar_status crew_set_subscription(struct crew *crew, boxcar_str name, boxcar_error *err);
 /* Ends the idle threads and waits for them; those in handlers that do not return are given up. */
 void crew_close(struct crew *crew);
 

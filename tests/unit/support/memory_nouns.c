@@ -342,15 +342,16 @@ static boxcar_status subscription_change(struct boxcar_store *store, const struc
 static boxcar_status subscription_read(struct boxcar_store *store, boxcar_str name,
                                        struct subscription_rows **ret_list, boxcar_error *err) {
     struct memory_store *memory = memory_of(store);
-    bool is_wanted = str_is_absent(name) ||
-                     (memory->subscription.reader > 0 && str_equal(name, memory->subscription.name));
 
-    if (!is_wanted)
+    pthread_mutex_lock(&memory->mutex);
+    boxcar_subscription only = memory->subscription;
+    pthread_mutex_unlock(&memory->mutex);
+    if (!str_is_absent(name) && (only.reader == 0 || !str_equal(name, only.name)))
         return store_refuse_subscription(name, err);
     TRY(give_list(memory, sizeof(**ret_list), ret_list, err));
-    boxcar_subscription *item = memory->subscription.reader > 0 ? list_add(*ret_list, sizeof(*item)) : NULL;
+    boxcar_subscription *item = only.reader > 0 ? list_add(*ret_list, sizeof(*item)) : NULL;
     if (item)
-        *item = memory->subscription;
+        *item = only;
     return BOXCAR_OK;
 }
 

@@ -41,6 +41,9 @@ struct memory_call {
     size_t messages, settlements, renewals, instances;
     int claim_size;      /* of both boxes together ... */
     int claim_of[BOXES]; /* ... and of each */
+    boxcar_box readers[BOXES];
+    size_t topic_count;     /* of the outbox's claim */
+    boxcar_box instance_of; /* the reader of the first instance; -1 = there is none */
     bool sent_before, no_suspects;
     boxcar_status answer;
 };
