@@ -4,6 +4,7 @@
 #include "api/check.h"
 #include "base/options.h"
 #include "base/uuid.h"
+#include "store/checkup.h"
 #include "store/store.h"
 
 boxcar_status boxcar_message_find(boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
@@ -52,6 +53,27 @@ boxcar_status boxcar_stats_read(boxcar_store *store, boxcar_box box, bool by_top
     return LIST_GIVE(rows, ret_list, err);
 }
 
+/* Main readers are told what else reads their box. Where that cannot be seen, the rest still counts. */
+static boxcar_status add_subscriptions(boxcar_store *store, boxcar_box box, struct finding_rows **list,
+                                       boxcar_error *err) {
+    static const char *const CHECKS[] = {"subscriptions", NULL};
+    struct findings findings = {.list = *list, .capacity = (*list)->count};
+    boxcar_error why = BOXCAR_ERROR_INIT;
+    struct subscription_rows *rows;
+
+    boxcar_status status = store->ops->subscription_read(store, BOXCAR_NO_STR, &rows, &why);
+    if (status == BOXCAR_OK) {
+        checkup_subscriptions(&findings, box, rows);
+        list_free(rows);
+    } else {
+        findings_add_unchecked(&findings, CHECKS, why.message, "boxcar subscription ls may tell more");
+    }
+    if (status != BOXCAR_E_NO_MEMORY)
+        return findings_end(&findings, BOXCAR_OK, list, err);
+    (void)findings_end(&findings, status, list, err);
+    return error_no_memory(err);
+}
+
 boxcar_status boxcar_doctor_run(boxcar_store *store, boxcar_box box, boxcar_finding_list **ret_list,
                                 boxcar_error *err) {
     struct finding_rows *rows;
@@ -59,6 +81,8 @@ boxcar_status boxcar_doctor_run(boxcar_store *store, boxcar_box box, boxcar_find
     TRY(check_read(store, ret_list, err));
     TRY(limits_check_reader(box, "box", err));
     TRY(store->ops->diagnose(store, box, true, &rows, err));
+    if (box <= BOXCAR_INBOX)
+        TRY(add_subscriptions(store, box, &rows, err));
     return LIST_GIVE(rows, ret_list, err);
 }
 

@@ -7,7 +7,7 @@ static int by_topic;
 
 static struct poptOption OPTIONS[] = {
     OPTION_FLAG("by-topic", by_topic, "a row for each topic"),
-    OPTION_BOX,
+    OPTIONS_READER,
     POPT_TABLEEND,
 };
 
@@ -54,11 +54,9 @@ static json_t *stats_row(const void *item) {
 
 static int run(struct cli *cli) {
     AUTO_LIST boxcar_stats_list *list = NULL;
-    boxcar_box box = BOXCAR_OUTBOX;
-    if (!value_box(cli, common_given.box, &box))
-        return CLI_USAGE;
-    TRY(cli_store_open(cli));
-    TRY(cli_check(cli, boxcar_stats_read(cli->store, box, by_topic, &list, &cli->err)));
+    boxcar_box reader;
+    TRY(common_open_reader(cli, &reader));
+    TRY(cli_check(cli, boxcar_stats_read(cli->store, reader, by_topic, &list, &cli->err)));
     return by_topic ? common_print_list(cli, COLUMNS, stats_row, list->items + 1, list->count - 1)
                     : output_object(cli, stats_row(list->items[0]));
 }
@@ -66,7 +64,7 @@ static int run(struct cli *cli) {
 static const struct command CMD_STATS = {
     .name = "stats",
     .summary = "count messages by what they are waiting for",
-    .usage = "[--by-topic] [--box BOX]",
+    .usage = "[--by-topic] [--box BOX|--subscription NAME]",
     .description =
         "ready: claimable now. waiting: due later, backing off, or behind in a stream. in_progress:\n"
         "leased. done and failed (dead letters): those that are still kept. boxcar ls --status takes the\n"
