@@ -37,7 +37,11 @@ static json_t *patterns_json(const boxcar_subscription *subscription) {
 }
 
 /* 0 = there is none. */
-static json_t *seconds_or_null(int64_t ms) { return ms > 0 ? json_real((double)ms / 1000) : json_null(); }
+static json_t *seconds_or_null(int64_t ms) {
+    if (ms == 0)
+        return json_null();
+    return ms % 1000 == 0 ? json_integer(ms / 1000) : json_real((double)ms / 1000);
+}
 
 static bool put_rules(json_t *object, const boxcar_subscription *subscription) {
     bool is_paused = subscription->paused_at != BOXCAR_TIME_NONE;

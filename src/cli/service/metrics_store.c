@@ -150,7 +150,7 @@ static boxcar_status read_numbers(const struct metrics_store *store, boxcar_stor
     TRY(boxcar_upkeep_read(*connection, &upkeep, err));
     streams->upkeep_age_seconds = upkeep.seconds;
     summarize(instances, subscriptions, store->owner, streams);
-    return copy_subscriptions(subscriptions, reading) ? BOXCAR_OK : error_no_memory(err);
+    return copy_subscriptions(subscriptions, reading) ? BOXCAR_OK : BOXCAR_E_NO_MEMORY;
 }
 
 /* Under the lock. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "scene.h"
+#include "worker/crew/delivery.h"
 
 #define AUDIT BOXCAR_STR("audit")
 #define AUDIT_NUMBER 7
