@@ -52,7 +52,7 @@ static boxcar_status name_subscription(boxcar_status status, boxcar_error *err) 
 
 boxcar_status store_refuse_reader(boxcar_box reader, boxcar_error *err) {
     return name_subscription(error_set(err, BOXCAR_E_NOT_FOUND,
-                                       "there is no subscription with the number %d: "
+                                       "subscription number %d does not exist: "
                                        "boxcar_subscription_find() tells the number of a name",
                                        reader),
                              err);
@@ -63,7 +63,7 @@ boxcar_status store_refuse_subscription(boxcar_str name, boxcar_error *err) {
 
     return name_subscription(
         error_set(err, BOXCAR_E_NOT_FOUND,
-                  "there is no subscription \"%.*s\": `boxcar subscription ls` lists them", (int)shown.len,
+                  "subscription \"%.*s\" does not exist: `boxcar subscription ls` lists them", (int)shown.len,
                   shown.data ? shown.data : ""),
         err);
 }

@@ -53,7 +53,7 @@ exits "for people" 0 boxcar subscription ls
 like "a table" "name *box *status *patterns *ready *lag_seconds *held_messages*audit *outbox *running *" "$(printf '%s' "$out" | tr '\n' ' ')"
 exits "show" 0 boxcar subscription show billing -o json
 is "the same fields" "$fields" "$(json 'keys_unsorted|join(",")')"
-refuses "show of nobody" 3 '*there is no subscription "nobody"*' boxcar subscription show nobody
+refuses "show of nobody" 3 '*subscription "nobody" does not exist*' boxcar subscription show nobody
 refuses "show without a name" 2 "*NAME is missing*" boxcar subscription show
 
 # ---- one message, several readers ----
@@ -91,7 +91,7 @@ refuses "both options" 2 "*--box and --subscription are both given*" boxcar clai
 for command in "claim --owner $owner" "ack --owner $owner 1" "renew --owner $owner 1" reap ls "show 1" stats "cancel 1" "dead ls" \
     "dead show 1" "dead replay --all" "dead purge --all" "stream ls" "stream show k" "stream resume k" "stream skip k" doctor; do
     # shellcheck disable=SC2086
-    refuses "$command for nobody" 3 '*there is no subscription "nobody"*' boxcar $command --subscription nobody
+    refuses "$command for nobody" 3 '*subscription "nobody" does not exist*' boxcar $command --subscription nobody
 done
 refuses "a name that none can have" 2 "*--subscription: name*reserved*" boxcar ls --subscription a/b
 
@@ -145,7 +145,7 @@ is "the main reader still has both" 2 "$(boxcar stats -o json | jq .ready)"
 printf '[worker]\nsubscription = billing\n[handlers]\norders.* = discard\n' >boxcar.conf
 exits "from the configuration" 0 timeout 60 boxcar worker --drain --poll 100ms --config boxcar.conf --log-level error
 is "billing has nothing left" 0 "$(about billing .ready)"
-refuses "of nobody" 3 '*there is no subscription "nobody"*' boxcar worker --drain --subscription nobody --handler 'a=discard' --log-level error
+refuses "of nobody" 3 '*subscription "nobody" does not exist*' boxcar worker --drain --subscription nobody --handler 'a=discard' --log-level error
 refuses "with handlers for the other box" 2 "*reads the inbox*" \
     boxcar worker --drain --subscription mirror --handler 'a=discard' --log-level error
 boxcar inbox enqueue shop 1 in.a i1 >/dev/null
@@ -225,7 +225,7 @@ is "leased" last "$(claim_of again)"
 refuses "rm while messages are leased" 4 "*lease*" boxcar subscription rm again
 exits "rm by force" 0 boxcar subscription rm again --force
 is "prints the name" again "$out"
-refuses "it is gone" 3 '*there is no subscription "again"*' boxcar subscription show again
+refuses "it is gone" 3 '*subscription "again" does not exist*' boxcar subscription show again
 refuses "rm of nobody" 3 '*nobody*' boxcar subscription rm again
 boxcar maintain --once >/dev/null
 boxcar worker --poll 50ms --subscription audit --handler '*=discard' --log-level error 2>worker.txt &

@@ -93,8 +93,7 @@ static const struct command CMD_SUBSCRIPTION = {
 
 #define OPTION_MAX_LAG                                                                                       \
     OPTION_TEXT("max-lag", given.max_lag,                                                                    \
-                "give up its oldest unread messages beyond this age, or beyond this many (default never)",   \
-                "DUR|N")
+                "lose the oldest unread messages beyond this age or number (default never)", "DUR|N")
 
 static struct poptOption ADD_OPTIONS[] = {
     OPTION_TEXT("from", given.from, "where it starts: end (default), beginning, or a time", "PLACE"),

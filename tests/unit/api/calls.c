@@ -289,9 +289,8 @@ static void bad_settle_calls_are_refused_before_the_store(void **state) {
         boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, owner), BOXCAR_RESOLVE, items, 3, NULL, NULL, &ERR),
         BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "kind");
-    assert_int_equal(
-        boxcar_settle(STORE, CLAIMER(-1, owner), BOXCAR_ACK, items, 3, NULL, NULL, &ERR),
-        BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_settle(STORE, CLAIMER(-1, owner), BOXCAR_ACK, items, 3, NULL, NULL, &ERR),
+                     BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "box");
     assert_int_equal(boxcar_settle(STORE, NULL, BOXCAR_ACK, items, 3, NULL, NULL, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "claimer");
