@@ -83,6 +83,7 @@ is "its history is the subscription's" "abandoned later" \
 is "and not the main reader's" 0 "$(boxcar show "$id" -o json | jq '.attempts|length')"
 exits "defer" 0 boxcar defer --subscription billing --owner "$owner" $((id + 1))
 is "ready again" o2 "$(claim_of billing)"
+is "and done" $((id + 1)) "$(ack_of billing)"
 exits "ls by status" 0 boxcar ls --subscription billing --status waiting -o json
 is "what waits for it" "$id billing" "$(json '.[0]|"\(.work_id) \(.subscription)"')"
 exits "reap" 0 boxcar reap --subscription billing
@@ -226,7 +227,7 @@ refuses "rm while messages are leased" 4 "*lease*" boxcar subscription rm again
 exits "rm by force" 0 boxcar subscription rm again --force
 is "prints the name" again "$out"
 refuses "it is gone" 3 '*subscription "again" does not exist*' boxcar subscription show again
-refuses "rm of nobody" 3 '*nobody*' boxcar subscription rm again
+refuses "rm of nobody" 3 '*"again" does not exist*' boxcar subscription rm again
 boxcar maintain --once >/dev/null
 boxcar worker --poll 50ms --subscription audit --handler '*=discard' --log-level error 2>worker.txt &
 worker=$!
