@@ -368,7 +368,7 @@ void store_log_replayed_steps(const struct boxcar_store *store, int64_t count);
 
 /* The schema version both stores deploy: the number of their newest migration; and the
  * oldest program (by schema version) that may use such a store. */
-#define STORE_SCHEMA_VERSION 14
+#define STORE_SCHEMA_VERSION 15
 
 /* The oldest schema version that a deployment can bring up to date. Earlier ones were never released;
  * migrations 1 to 9 make version 9 at once (decision 43). */

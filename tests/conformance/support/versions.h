@@ -3,6 +3,17 @@
 #ifndef BOXCAR_TESTS_VERSIONS_H
 #define BOXCAR_TESTS_VERSIONS_H
 
+/* Version 14: before subscriptions, and without the views that know of them. */
+#define POSTGRES_BACK_TO_14                                                                                  \
+    "drop table reader, reader_rewind, reader_change, reader_skip cascade; drop sequence reader_number, "    \
+    "skip_flag; "                                                                                            \
+    "alter table frontier drop column log_box, drop column choosy, drop column in_exact, drop column "       \
+    "in_prefixes, "                                                                                          \
+    "drop column but_exact, drop column but_prefixes, drop column from_time, drop column from_id; "          \
+    "alter table parked drop constraint parked_pkey, add primary key (work_id); "                            \
+    "alter table dead drop constraint dead_pkey, add primary key (work_id); "                                \
+    "alter table finished drop constraint finished_pkey, add primary key (first_id); "                       \
+    "alter table attempt drop column reader cascade; "
 /* Version 11: before messages say what caused them, and that they are events. */
 #define POSTGRES_BACK_TO_11                                                                                  \
     "drop index join_member_message; alter table event_row drop column causation_id cascade; "               \
@@ -29,7 +40,7 @@
     "message m join stream s "                                                                               \
     "on s.box = m.box and s.key = m.stream where m.lane = 1 and m.work_id > s.position and m.work_id in "    \
     "(select work_id from _fresh); "                                                                         \
-    "drop view _stream_state, _fresh cascade; " POSTGRES_BACK_TO_11                                          \
+    "drop view _stream_state, _fresh cascade; " POSTGRES_BACK_TO_14 POSTGRES_BACK_TO_11                      \
     "drop function _is_stream_leased, _is_open cascade; drop index message_stream; "                         \
     "alter table stream drop column position, drop column taken_from, drop column epoch; drop table pool, "  \
     "upkeep, upkeep_look, origin, late_step; drop sequence epoch_count, outbox_claims, inbox_claims, "       \
