@@ -26,9 +26,9 @@ static void names_are_checked(void **state) {
 static void patterns_are_checked(void **state) {
     struct fixture *f = *state;
     boxcar_str patterns[101];
-    boxcar_new_subscription subscription = new_subscription("a", patterns);
     for (size_t i = 0; i < 101; i++)
         patterns[i] = BOXCAR_STR("t");
+    boxcar_new_subscription subscription = new_subscription("a", patterns);
     subscription.pattern_count = 0;
     ASSERT_INVALID(f, "patterns", boxcar_subscription_add(f->store, &subscription, NULL, &f->err));
     subscription.pattern_count = 101;
@@ -75,6 +75,7 @@ static void an_unknown_number_is_not_found(void **state) {
     boxcar_box unknown = subscribe(f, "a", "t") + 1;
     boxcar_work_id id = enqueue(f, "t", "p").work_id;
     boxcar_message_ref ref = {.work_id = id};
+    boxcar_work_id none = {0};
     boxcar_message_list *list = NULL;
     boxcar_stats_list *stats = NULL;
     boxcar_attempt_list *attempts = NULL;
@@ -87,7 +88,7 @@ static void an_unknown_number_is_not_found(void **state) {
     assert_names_subscription(f, boxcar_reap(f->store, unknown, NULL, &f->err));
     assert_names_subscription(f, boxcar_message_find(f->store, unknown, ref, &list, &f->err));
     assert_names_subscription(f, boxcar_message_page(f->store, &messages, &list, &f->err));
-    assert_names_subscription(f, boxcar_dead_page(f->store, &dead, &list, &f->err));
+    assert_names_subscription(f, boxcar_dead_page(f->store, &dead, 1, none, &list, &f->err));
     assert_names_subscription(f, boxcar_message_cancel(f->store, unknown, ref, &f->err));
     assert_names_subscription(f, boxcar_stats_read(f->store, unknown, false, &stats, &f->err));
     assert_names_subscription(f, boxcar_stream_page(f->store, &filter, &streams, &f->err));

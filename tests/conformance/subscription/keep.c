@@ -160,9 +160,10 @@ static void a_subscription_with_leases_is_removed_by_force_only(void **state) {
     assert_status_as(f, a, id, BOXCAR_IN_PROGRESS);
     ASSERT_OK(f, boxcar_subscription_remove(f->store, BOXCAR_STR("a"), true, &f->err));
     boxcar_settlement settlement = settlement_of(held);
-    boxcar_work_id_list *affected = NULL;
+    size_t affected;
     ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND,
-                 boxcar_settle(f->store, CLAIMER(a, f->owner), BOXCAR_ACK, &settlement, 1, &affected, &f->err));
+                 boxcar_settle(f->store, CLAIMER(a, f->owner), BOXCAR_ACK, &settlement, 1, NULL,
+                               &affected, &f->err));
     take_one_as(f, BOXCAR_OUTBOX, id);
 }
 

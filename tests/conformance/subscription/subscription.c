@@ -145,7 +145,7 @@ static boxcar_message_list *dead_of(struct fixture *f, boxcar_box reader) {
     boxcar_dead_filter filter = BOXCAR_DEAD_FILTER_INIT;
     boxcar_message_list *list = NULL;
     filter.box = reader;
-    ASSERT_OK(f, boxcar_dead_page(f->store, &filter, &list, &f->err));
+    ASSERT_OK(f, boxcar_dead_page(f->store, &filter, 100, (boxcar_work_id){0}, &list, &f->err));
     return list;
 }
 
