@@ -117,7 +117,7 @@ create table boxcar_reader_attempt (
 create index boxcar_reader_attempt_work on boxcar_reader_attempt (box, work_id);
 
 -- As before, but a message that the main reader passed over is not dead.
-drop trigger boxcar_inbox_on_remove;
+drop trigger if exists boxcar_inbox_on_remove;
 create trigger boxcar_inbox_on_remove before delete on boxcar_message when old.box = 1
 begin
     update boxcar_inbox_key

@@ -14,6 +14,14 @@
     "alter table dead drop constraint dead_pkey, add primary key (work_id); "                                \
     "alter table finished drop constraint finished_pkey, add primary key (first_id); "                       \
     "alter table attempt drop column reader cascade; "
+/* Version 14 on SQLite: before subscriptions. */
+#define SQLITE_BACK_TO_14                                                                                    \
+    "drop view boxcar_delivery; drop view boxcar_subscription; drop view boxcar_unread; drop view "          \
+    "boxcar_wanted; drop view boxcar_instance; drop trigger boxcar_inbox_on_remove; "                        \
+    "drop table boxcar_passed; drop table boxcar_reader_rewind; drop table boxcar_reader_lease; "            \
+    "drop table boxcar_reader_parked; drop table boxcar_reader_finished; drop table boxcar_reader_dead; "    \
+    "drop table boxcar_reader_attempt; drop table boxcar_reader; "
+
 /* Version 11: before messages say what caused them, and that they are events. */
 #define POSTGRES_BACK_TO_11                                                                                  \
     "drop index join_member_message; alter table event_row drop column causation_id cascade; "               \
@@ -23,6 +31,7 @@
     "metadata; "                                                                                             \
     "alter type event_entry drop attribute causation_id; "
 #define SQLITE_BACK_TO_11                                                                                    \
+    SQLITE_BACK_TO_14                                                                                        \
     "drop index boxcar_join_member_message; drop view boxcar_outbox; drop view boxcar_inbox; drop view "     \
     "boxcar_dead_letter; "                                                                                   \
     "drop view boxcar_item_text; drop view boxcar_item; drop view boxcar_event; "                            \
