@@ -103,7 +103,8 @@ struct taken {
     size_t count, capacity;
 };
 
-/* How far maintenance has looked at what may have to be kept for subscriptions; the next look goes on there. */
+/* How far maintenance has looked at what may have to be kept for subscriptions; the next look goes on there.
+ */
 struct kept_look {
     boxcar_time at;
     int64_t work_id;

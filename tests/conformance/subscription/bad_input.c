@@ -92,8 +92,7 @@ static void an_unknown_number_is_not_found(void **state) {
     assert_names_subscription(f, boxcar_message_cancel(f->store, unknown, ref, &f->err));
     assert_names_subscription(f, boxcar_stats_read(f->store, unknown, false, &stats, &f->err));
     assert_names_subscription(f, boxcar_stream_page(f->store, &filter, &streams, &f->err));
-    assert_names_subscription(f,
-                              boxcar_subscription_attempt_read(f->store, unknown, id, &attempts, &f->err));
+    assert_names_subscription(f, boxcar_subscription_attempt_read(f->store, unknown, id, &attempts, &f->err));
 }
 
 /* BX-090: nothing is done of a request with such a part. */

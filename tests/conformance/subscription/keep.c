@@ -125,8 +125,9 @@ static void a_reader_that_lags_too_far_behind_gives_up_its_oldest(void **state) 
     for (size_t i = 0; i < 3; i++)
         assert_status_as(f, a, ids[i], BOXCAR_FAILED);
     assert_int_equal(
-        fixture_sql_number(f, "select count(*) from boxcar_dead_letter where reason = 'expired' and subscription = 'a'",
-                           "select count(*) from dead_letter where reason = 'expired' and subscription = 'a'"),
+        fixture_sql_number(
+            f, "select count(*) from boxcar_dead_letter where reason = 'expired' and subscription = 'a'",
+            "select count(*) from dead_letter where reason = 'expired' and subscription = 'a'"),
         3);
     finish_as(f, a, &ids[3], 2);
     finish_as(f, b, ids, 5);
@@ -155,15 +156,14 @@ static void a_subscription_with_leases_is_removed_by_force_only(void **state) {
     boxcar_box a = subscribe(f, "a", "t");
     boxcar_work_id id = enqueue(f, "t", "p").work_id;
     struct taken held = take_one_as(f, a, id);
-    ASSERT_FAILS(f, BOXCAR_E_CONFLICT,
-                 boxcar_subscription_remove(f->store, BOXCAR_STR("a"), false, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_CONFLICT, boxcar_subscription_remove(f->store, BOXCAR_STR("a"), false, &f->err));
     assert_status_as(f, a, id, BOXCAR_IN_PROGRESS);
     ASSERT_OK(f, boxcar_subscription_remove(f->store, BOXCAR_STR("a"), true, &f->err));
     boxcar_settlement settlement = settlement_of(held);
     size_t affected;
-    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND,
-                 boxcar_settle(f->store, CLAIMER(a, f->owner), BOXCAR_ACK, &settlement, 1, NULL,
-                               &affected, &f->err));
+    ASSERT_FAILS(
+        f, BOXCAR_E_NOT_FOUND,
+        boxcar_settle(f->store, CLAIMER(a, f->owner), BOXCAR_ACK, &settlement, 1, NULL, &affected, &f->err));
     take_one_as(f, BOXCAR_OUTBOX, id);
 }
 
@@ -176,10 +176,11 @@ static int64_t rows_of(struct fixture *f, boxcar_box reader) {
              "(select count(*) from boxcar_reader_attempt where box = %d) + "
              "(select count(*) from boxcar_reader where number = %d)",
              reader, reader, reader, reader, reader);
-    snprintf(postgres, sizeof(postgres),
-             "select (select count(*) from parked where box = %d) + (select count(*) from dead where box = %d) "
-             "+ (select count(*) from finished where box = %d) + (select count(*) from attempt where box = %d)",
-             reader, reader, reader, reader);
+    snprintf(
+        postgres, sizeof(postgres),
+        "select (select count(*) from parked where box = %d) + (select count(*) from dead where box = %d) "
+        "+ (select count(*) from finished where box = %d) + (select count(*) from attempt where box = %d)",
+        reader, reader, reader, reader);
     return fixture_sql_number(f, sqlite, postgres);
 }
 
@@ -197,8 +198,7 @@ static void what_a_removed_one_knew_is_gone_after_maintenance(void **state) {
     set_setting(f, "retention_done", "0");
     ASSERT_OK(f, boxcar_subscription_remove(f->store, BOXCAR_STR("a"), false, &f->err));
     boxcar_subscription_list *list = NULL;
-    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND,
-                 boxcar_subscription_read(f->store, BOXCAR_STR("a"), &list, &f->err));
+    ASSERT_FAILS(f, BOXCAR_E_NOT_FOUND, boxcar_subscription_read(f->store, BOXCAR_STR("a"), &list, &f->err));
     finish_as(f, BOXCAR_OUTBOX, ids, 4);
     maintain_readers(f);
     assert_int_equal(rows_of(f, a), 0);

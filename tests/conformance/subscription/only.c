@@ -102,8 +102,7 @@ static void a_topic_that_is_taken_cannot_be_a_members(void **state) {
     boxcar_enqueued enqueued;
     subscribe_only(f, "a", "t");
     message.join_id = join;
-    ASSERT_INVALID(f, "join_id",
-                   boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
+    ASSERT_INVALID(f, "join_id", boxcar_enqueue(f->store, BOXCAR_OUTBOX, &message, &enqueued, &f->err));
     message.topic = BOXCAR_STR("u");
     boxcar_work_id id = enqueue_message(f, &message).work_id;
     finish_as(f, BOXCAR_OUTBOX, &id, 1);

@@ -76,9 +76,10 @@ static void a_rewind_is_recorded(void **state) {
     boxcar_time before = database_now(f);
     rewind_all(f, "a");
     assert_true(subscription_of(f, "a").rewound_at >= before);
-    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_reader_rewind where target = 'beginning'",
-                                        "select count(*) from reader_rewind where target = 'beginning'"),
-                     1);
+    assert_int_equal(
+        fixture_sql_number(f, "select count(*) from boxcar_reader_rewind where target = 'beginning'",
+                           "select count(*) from reader_rewind where target = 'beginning'"),
+        1);
 }
 
 /* BX-002 */

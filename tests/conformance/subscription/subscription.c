@@ -466,23 +466,22 @@ static void views_show_subscriptions_and_deliveries(void **state) {
     struct batch_taken held = claim_as(f, a, f->owner, 2);
     assert_true(settle_as(f, a, BOXCAR_FAIL, held.items[0]));
     assert_int_equal(
-        fixture_sql_number(f, "select count(*) from boxcar_subscription where name = 'a' and status = 'running'",
+        fixture_sql_number(f,
+                           "select count(*) from boxcar_subscription where name = 'a' and status = 'running'",
                            "select count(*) from subscription where name = 'a' and status = 'running'"),
         1);
-    assert_int_equal(
-        fixture_sql_number(f, "select count(*) from boxcar_delivery where subscription = 'a'",
-                           "select count(*) from delivery where subscription = 'a'"),
-        3);
+    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_delivery where subscription = 'a'",
+                                        "select count(*) from delivery where subscription = 'a'"),
+                     3);
     assert_int_equal(
         fixture_sql_number(f, "select count(*) from boxcar_delivery where status in ('ready', 'in_progress')",
                            "select count(*) from delivery where status in ('ready', 'in_progress')"),
         2);
+    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_dead_letter where subscription = 'a'",
+                                        "select count(*) from dead_letter where subscription = 'a'"),
+                     1);
     assert_int_equal(
-        fixture_sql_number(f, "select count(*) from boxcar_dead_letter where subscription = 'a'",
-                           "select count(*) from dead_letter where subscription = 'a'"),
-        1);
-    assert_int_equal(fixture_sql_number(f, "select count(*) from boxcar_outbox", "select count(*) from outbox"),
-                     3);
+        fixture_sql_number(f, "select count(*) from boxcar_outbox", "select count(*) from outbox"), 3);
 }
 
 static const struct CMUnitTest TESTS[] = {

@@ -143,9 +143,7 @@ int64_t rewind_to(struct fixture *f, const char *name, boxcar_work_id work_id) {
     return rewind_there(f, name, place);
 }
 
-int64_t rewind_all(struct fixture *f, const char *name) {
-    return rewind_there(f, name, BOXCAR_PLACE_INIT);
-}
+int64_t rewind_all(struct fixture *f, const char *name) { return rewind_there(f, name, BOXCAR_PLACE_INIT); }
 
 boxcar_maintenance maintain_readers(struct fixture *f) {
     boxcar_maintenance sum = BOXCAR_MAINTENANCE_INIT,

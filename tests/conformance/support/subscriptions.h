@@ -1,5 +1,5 @@
-/* The steps that tests of subscriptions are made of, in addition to actions.h and streams.h. A reader is the number of a
- * subscription, or a box for its main reader. */
+/* The steps that tests of subscriptions are made of, in addition to actions.h and streams.h. A reader is the
+ * number of a subscription, or a box for its main reader. */
 #ifndef BOXCAR_TESTS_SUBSCRIPTIONS_H
 #define BOXCAR_TESTS_SUBSCRIPTIONS_H
 
@@ -27,7 +27,8 @@ bool settle_as(struct fixture *f, boxcar_box reader, boxcar_settle_kind how, str
 void finish_as(struct fixture *f, boxcar_box reader, const boxcar_work_id *ids, size_t count);
 
 /* Look, as the reader sees it. */
-void assert_status_as(struct fixture *f, boxcar_box reader, boxcar_work_id work_id, boxcar_message_status wanted);
+void assert_status_as(struct fixture *f, boxcar_box reader, boxcar_work_id work_id,
+                      boxcar_message_status wanted);
 void assert_unknown_to(struct fixture *f, boxcar_box reader, boxcar_work_id work_id);
 boxcar_stats stats_as(struct fixture *f, boxcar_box reader);
 /* One subscription; its texts are left out. */

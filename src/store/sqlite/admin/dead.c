@@ -278,8 +278,8 @@ static boxcar_status find_place(struct sqlite_store *store, boxcar_box box, int6
     return query_copy_text(&query, 0, &store->scratch, &ret_place->topic, err);
 }
 
-/* A fresh message is set aside, so that no claim meets it in the log. What a subscription has not met, it knows from
- * its dead letter. */
+/* A fresh message is set aside, so that no claim meets it in the log. What a subscription has not met, it
+ * knows from its dead letter. */
 static boxcar_status cancel_fresh(struct sqlite_store *store, boxcar_box box, int64_t work_id,
                                   boxcar_str topic, boxcar_error *err) {
     struct burial burial = {.work_id = work_id,

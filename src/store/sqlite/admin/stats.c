@@ -86,7 +86,8 @@ static struct stats_row *row_of(struct gathering *gathering, boxcar_str topic) {
 }
 
 static int compare_topics(const void *a, const void *b) {
-    return str_compare(((const struct stats_row *)a)->stats.topic, ((const struct stats_row *)b)->stats.topic);
+    return str_compare(((const struct stats_row *)a)->stats.topic,
+                       ((const struct stats_row *)b)->stats.topic);
 }
 
 static boxcar_status read_counters(struct sqlite_store *store, struct gathering *gathering,

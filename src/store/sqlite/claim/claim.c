@@ -215,7 +215,8 @@ boxcar_status sqlite_claim(struct sqlite_store *store, const struct request *req
         return BOXCAR_OK;
     if (store->reader != NULL && store->reader->pattern_count == 0)
         return error_set(err, BOXCAR_E_STORE,
-                         "%s: the patterns of the subscription are damaged: give it new ones", store->base.id);
+                         "%s: the patterns of the subscription are damaged: give it new ones",
+                         store->base.id);
     TRY(read_waits(store, &claim, err));
     TRY(tidy_up(store, &claim, err));
     TRY(frontier_read(store, &claim, err));

@@ -85,8 +85,8 @@ boxcar_status sqlite_claim_window(struct sqlite_store *store, struct claim *clai
 boxcar_status sqlite_claim_unread(struct sqlite_store *store, struct claim *claim, bool *ret_more,
                                   boxcar_error *err);
 
-/* Whether the row of S_READER_LOOK is one that store->reader has still to meet. No message behind `known_to` is
- * known to it. The settings are loaded. */
+/* Whether the row of S_READER_LOOK is one that store->reader has still to meet. No message behind `known_to`
+ * is known to it. The settings are loaded. */
 boxcar_status sqlite_is_unread(struct sqlite_store *store, const struct query *row, int64_t known_to,
                                bool *ret_unread, boxcar_error *err);
 

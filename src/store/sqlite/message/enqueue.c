@@ -67,8 +67,8 @@ static boxcar_status park_special(struct sqlite_store *store, boxcar_box box,
     return sqlite_park(store, &row, err);
 }
 
-/* Whether a subscription has taken the topic from the main reader. For a message that is not set aside, that is
- * looked at when the main reader meets it. */
+/* Whether a subscription has taken the topic from the main reader. For a message that is not set aside, that
+ * is looked at when the main reader meets it. */
 static boxcar_status set_aside(struct sqlite_store *store, const struct enqueueing *enqueueing,
                                const boxcar_new_message *message, int64_t work_id, boxcar_error *err) {
     bool taken = false;
@@ -130,11 +130,12 @@ static boxcar_status check_member(struct sqlite_store *store, boxcar_box box, bo
                                   boxcar_error *err) {
     bool taken;
     TRY(sqlite_reader_takes(store, box, topic, &taken, err));
-    return taken ? error_invalid(err, "join_id",
-                                 "join_id is set, but a subscription has taken the topic from the main reader "
-                                 "(only), and joins count what that ends: leave join_id out, or use another "
-                                 "topic")
-                 : BOXCAR_OK;
+    return taken
+               ? error_invalid(err, "join_id",
+                               "join_id is set, but a subscription has taken the topic from the main reader "
+                               "(only), and joins count what that ends: leave join_id out, or use another "
+                               "topic")
+               : BOXCAR_OK;
 }
 
 boxcar_status sqlite_enqueue_next(struct sqlite_store *store, struct enqueueing *enqueueing,

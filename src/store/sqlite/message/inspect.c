@@ -18,8 +18,8 @@ static boxcar_status read_one(struct sqlite_store *store, const struct reading *
     AUTO_QUERY struct query query = query_with(store, S_FIND_WITH_PAYLOAD, Q_INT(work_id));
     struct message_rows *list = reading->list;
     TRY(query_step(&query, ret_found, err));
-    *ret_found = *ret_found &&
-                 query_get_int(&query, M_BOX) == (int64_t)sqlite_reader_box(store, reading->choice->box);
+    *ret_found =
+        *ret_found && query_get_int(&query, M_BOX) == (int64_t)sqlite_reader_box(store, reading->choice->box);
     if (!*ret_found)
         return BOXCAR_OK;
     list->items = arena_alloc(&list->arena, sizeof(*list->items));

@@ -147,8 +147,7 @@ static boxcar_status settle_one(struct sqlite_store *store, const struct settlin
     struct lease lease;
     bool found;
     TRY(sqlite_lease_read(store, given->work_id.value, &lease, &found, err));
-    if (!found ||
-        !sqlite_lease_is_held(&lease, settling->reader, settling->request->base.owner, given))
+    if (!found || !sqlite_lease_is_held(&lease, settling->reader, settling->request->base.owner, given))
         return BOXCAR_OK;
     TRY(settle_lease(store, settling, &lease, given, err));
     settling->affected->items[settling->affected->count++] = given->work_id;

@@ -78,9 +78,8 @@ const char *const READER_SQL[STATEMENT_COUNT] = {
     [S_PAGE_READY] = PAGE_PARKED "and +state < 3 union all " UNREAD PAGE_LIMIT,
     [S_PAGE_CLAIMABLE] = PAGE_PARKED "and +state < 2 and +available_at <= ?6 union all " UNREAD
                                      "and coalesce(m.due_at, 0) <= ?6 and not " READER_BEHIND PAGE_LIMIT,
-    [S_PAGE_WAITING] =
-        PAGE_PARKED "and (+state = 2 or +state < 2 and +available_at > ?6) union all " UNREAD
-                    "and (coalesce(m.due_at, 0) > ?6 or " READER_BEHIND ") " PAGE_LIMIT,
+    [S_PAGE_WAITING] = PAGE_PARKED "and (+state = 2 or +state < 2 and +available_at > ?6) union all " UNREAD
+                                   "and (coalesce(m.due_at, 0) > ?6 or " READER_BEHIND ") " PAGE_LIMIT,
     [S_PAGE_DONE] = "select m.work_id from boxcar_finished f "
                     "cross join boxcar_message m on m.work_id between f.first_id and f.last_id "
                     "where f.box = ?1 and f.first_id < ?4 and m.work_id < ?4 "
@@ -88,9 +87,9 @@ const char *const READER_SQL[STATEMENT_COUNT] = {
     [S_PAGE_FAILED] = "select work_id from boxcar_dead where box = ?1 and " IN_RANGE PAGE_LIMIT,
 
     [S_STATS_OLDEST_FRESH] = "select ?1, 0, topic, created_at from boxcar_unread where reader = ?1 limit ?2",
-    [S_STATS_BEHIND] =
-        "select m.topic, coalesce(m.due_at > cast((julianday('now') - 2440587.5) * 86400000000 as integer), 0) "
-        "or " READER_BEHIND " from boxcar_unread m where m.reader = ?1 limit ?2",
+    [S_STATS_BEHIND] = "select m.topic, coalesce(m.due_at > cast((julianday('now') - 2440587.5) * "
+                       "86400000000 as integer), 0) "
+                       "or " READER_BEHIND " from boxcar_unread m where m.reader = ?1 limit ?2",
     [S_MESSAGE_PLACE] =
         "select m.topic, p.state, l.work_id is not null, d.work_id is not null, "
         "p.work_id is null and l.work_id is null and d.work_id is null and f.first_id is null "
@@ -101,9 +100,9 @@ const char *const READER_SQL[STATEMENT_COUNT] = {
     [S_DEAD_PAGE] = "select work_id from boxcar_dead where box = ?1 and +topic >= ?2 and +topic < ?3 "
                     "and (?4 = 0 or reason = ?4) and (?5 is null or died_at < ?5) and work_id < ?7 "
                     "order by work_id desc limit ?6",
-    [S_IS_DRAINED] = DRAINED(
-        "select 1 from boxcar_unread m where m.reader = ?1 and m.topic >= ?2 and m.topic < ?3 "
-        "and coalesce(m.due_at, 0) <= ?4 and (m.stream is null or " IS_STREAM_LIVE ")"),
+    [S_IS_DRAINED] =
+        DRAINED("select 1 from boxcar_unread m where m.reader = ?1 and m.topic >= ?2 and m.topic < ?3 "
+                "and coalesce(m.due_at, 0) <= ?4 and (m.stream is null or " IS_STREAM_LIVE ")"),
     [S_RANGE_TOPICS] =
         "select ?30, topic, count(*) from boxcar_message where work_id between ?1 and ?2 group by topic",
     /* Leased by its place, but by nobody. What it has passed over left no trace that could be compared. */
@@ -113,14 +112,15 @@ const char *const READER_SQL[STATEMENT_COUNT] = {
                 "and not exists (select 1 from boxcar_lease l where l.box = p.box and l.work_id = p.work_id) "
                 "order by p.work_id",
     [S_TALLY_CLEAR] = "delete from boxcar_tally where box = ?30",
-    [S_TALLY_RECOUNT] =
-        "insert into boxcar_tally (box, topic, parked, behind, leased, done, dead) "
-        "select ?30, topic, sum(place = 1), sum(place = 2), sum(place = 3), sum(place = 4), sum(place = 5) from ("
-        "select topic, case state when 2 then 2 else 1 end as place from boxcar_parked where box = ?30 and state < 3 "
-        "union all select topic, 3 from boxcar_lease where box = ?30 "
-        "union all select m.topic, 4 from boxcar_finished f cross join boxcar_message m "
-        "on m.work_id between f.first_id and f.last_id where f.box = ?30 "
-        "union all select topic, 5 from boxcar_dead where box = ?30) group by topic",
+    [S_TALLY_RECOUNT] = "insert into boxcar_tally (box, topic, parked, behind, leased, done, dead) "
+                        "select ?30, topic, sum(place = 1), sum(place = 2), sum(place = 3), sum(place = 4), "
+                        "sum(place = 5) from ("
+                        "select topic, case state when 2 then 2 else 1 end as place from boxcar_parked where "
+                        "box = ?30 and state < 3 "
+                        "union all select topic, 3 from boxcar_lease where box = ?30 "
+                        "union all select m.topic, 4 from boxcar_finished f cross join boxcar_message m "
+                        "on m.work_id between f.first_id and f.last_id where f.box = ?30 "
+                        "union all select topic, 5 from boxcar_dead where box = ?30) group by topic",
 };
 
 /* ---- the same text for other tables ---- */

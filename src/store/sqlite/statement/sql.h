@@ -1,7 +1,8 @@
 /* Parts of statements.
  *
- * A statement about what a reader knows is written for the main readers. For subscriptions it is made from the same
- * text: see statement_text(). There `@` stands for "of this reader": @p.work_id becomes p.box = ?30 and p.work_id. */
+ * A statement about what a reader knows is written for the main readers. For subscriptions it is made from
+ * the same text: see statement_text(). There `@` stands for "of this reader": @p.work_id becomes p.box = ?30
+ * and p.work_id. */
 #ifndef BOXCAR_STORE_SQLITE_STATEMENT_SQL_H
 #define BOXCAR_STORE_SQLITE_STATEMENT_SQL_H
 
@@ -11,29 +12,29 @@
 
 /* A message is finished if a run of boxcar_finished holds it: the last one that starts at or before it. */
 #define RUN_HOLDS(id)                                                                                        \
-    "@f.first_id = (select max(r.first_id) from boxcar_finished r where @r.first_id <= " id ") "               \
+    "@f.first_id = (select max(r.first_id) from boxcar_finished r where @r.first_id <= " id ") "             \
     "and f.last_id >= " id
 #define IS_FINISHED(id) "exists (select 1 from boxcar_finished f where " RUN_HOLDS(id) ")"
 
 /* Everything known about one message; see message/read.c for the columns. Crashes: how often a lease on it
  * expired, since it was enqueued or last replayed. */
-#define FIND(payload, condition)                                                                                        \
+#define FIND(payload, condition)                                                                             \
     "select " MESSAGE_COLUMNS ", p.state, p.available_at, p.expires_at, "                                    \
     "coalesce(p.retry_count, d.retry_count, (select a.retry_count from boxcar_attempt a "                    \
-    "    where @a.work_id = m.work_id order by a.attempt_id desc limit 1)), "                                 \
+    "    where @a.work_id = m.work_id order by a.attempt_id desc limit 1)), "                                \
     "coalesce(p.crash_count, d.crash_count, (select count(*) from boxcar_attempt a "                         \
-    "    where @a.work_id = m.work_id and a.outcome = 'lease_expired' "                                       \
+    "    where @a.work_id = m.work_id and a.outcome = 'lease_expired' "                                      \
     "    and a.attempt_id > coalesce((select max(r.attempt_id) from boxcar_attempt r "                       \
-    "        where @r.work_id = m.work_id and r.outcome = 'replayed'), 0))), "                                \
+    "        where @r.work_id = m.work_id and r.outcome = 'replayed'), 0))), "                               \
     "coalesce(p.last_error, d.last_error, (select a.error from boxcar_attempt a "                            \
-    "    where @a.work_id = m.work_id and a.outcome <> 'replayed' order by a.attempt_id desc limit 1)), "     \
+    "    where @a.work_id = m.work_id and a.outcome <> 'replayed' order by a.attempt_id desc limit 1)), "    \
     "l.owner, l.epoch, l.until, f.owner, f.at, d.reason, d.died_at, "                                        \
     "(select k.source from boxcar_inbox_key k where k.work_id = m.work_id), "                                \
     "(select k.external_id from boxcar_inbox_key k where k.work_id = m.work_id), "                           \
     "(select s.flags from boxcar_stage s where s.work_id = m.work_id)" payload " from boxcar_message m "     \
-    "left join boxcar_parked p on @p.work_id = m.work_id "                                                    \
-    "left join boxcar_lease l on @l.work_id = m.work_id "                                                     \
-    "left join boxcar_dead d on @d.work_id = m.work_id "                                                      \
+    "left join boxcar_parked p on @p.work_id = m.work_id "                                                   \
+    "left join boxcar_lease l on @l.work_id = m.work_id "                                                    \
+    "left join boxcar_dead d on @d.work_id = m.work_id "                                                     \
     "left join boxcar_finished f on " RUN_HOLDS("m.work_id") " where m.work_id = ?1 and " condition
 
 /* A subscription has taken the topic of message m from the main reader; see sqlite_reader_takes(). */
@@ -86,7 +87,7 @@
     "select work_id from boxcar_parked where box = ?1 and topic >= ?2 and topic < ?3 and work_id < ?4 "
 #define PAGE_FRESH                                                                                           \
     "select m.work_id from boxcar_message m where m.work_id > (select position from boxcar_frontier "        \
-    "where box = ?1) and m.box = ?1 and m.lane <> 1 and m.topic >= ?2 and m.topic < ?3 and m.work_id < ?4 "    \
+    "where box = ?1) and m.box = ?1 and m.lane <> 1 and m.topic >= ?2 and m.topic < ?3 and m.work_id < ?4 "  \
     "and not " IS_TAKEN " "
 #define PAGE_ORDER "order by work_id desc limit ?5"
 
@@ -136,29 +137,30 @@
  * exact topic at a time, and messages behind a head from stream to stream along the index: those due later
  * than ?4 are not walked through, and a stream whose head is due later is skipped whole. Messages of the
  * topic ?5 wait for joins: those due later than ?6 (now) do not count here. */
-#define IS_STREAM_LIVE \
-"not exists (select 1 from boxcar_stream_halt h where h.box = ?1 and h.stream = m.stream) " \
-"and (not exists (select 1 from boxcar_parked p where p.box = ?1 and p.stream = m.stream) " \
-"or exists (select 1 from boxcar_parked h " \
-"where h.box = ?1 and h.stream = m.stream and h.state in (0, 1, 3) " \
-"and (h.state = 3 or h.available_at <= case when h.topic = ?5 then ?6 else ?4 end)))"
-#define DRAINED(fresh) \
-"select case when exists (" fresh ") then 0 " \
-"when exists (select 1 from boxcar_lease where box = ?1 and topic >= ?2 and topic < ?3) then 0 " \
-"when exists (select 1 from boxcar_tally t indexed by boxcar_tally_parked " \
-"where t.box = ?1 and t.topic >= ?2 and t.topic < ?3 and t.parked > 0 " \
-"and exists (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN " and topic = t.topic and available_at <= case when t.topic = ?5 then ?6 else ?4 end)) then 0 " \
-"when exists (with recursive s(stream) as (" \
-"select min(stream) from boxcar_parked where box = ?1 and stream is not null union all " \
-"select (select min(p.stream) from boxcar_parked p where p.box = ?1 and p.stream > s.stream) " \
-"from s where s.stream is not null) " \
-"select 1 from s where s.stream is not null " \
-"and exists (select 1 from boxcar_parked h " \
-"where h.box = ?1 and h.stream = s.stream and h.state in (0, 1, 3) " \
-"and (h.state = 3 or h.available_at <= case when h.topic = ?5 then ?6 else ?4 end)) " \
-"and exists (select 1 from boxcar_parked b where b.box = ?1 and b.stream = s.stream and b.state = 2 " \
-"and b.available_at <= case when b.topic = ?5 then ?6 else ?4 end " \
-"and +b.topic >= ?2 and +b.topic < ?3)) then 0 " \
-"else 1 end"
+#define IS_STREAM_LIVE                                                                                       \
+    "not exists (select 1 from boxcar_stream_halt h where h.box = ?1 and h.stream = m.stream) "              \
+    "and (not exists (select 1 from boxcar_parked p where p.box = ?1 and p.stream = m.stream) "              \
+    "or exists (select 1 from boxcar_parked h "                                                              \
+    "where h.box = ?1 and h.stream = m.stream and h.state in (0, 1, 3) "                                     \
+    "and (h.state = 3 or h.available_at <= case when h.topic = ?5 then ?6 else ?4 end)))"
+#define DRAINED(fresh)                                                                                       \
+    "select case when exists (" fresh ") then 0 "                                                            \
+    "when exists (select 1 from boxcar_lease where box = ?1 and topic >= ?2 and topic < ?3) then 0 "         \
+    "when exists (select 1 from boxcar_tally t indexed by boxcar_tally_parked "                              \
+    "where t.box = ?1 and t.topic >= ?2 and t.topic < ?3 and t.parked > 0 "                                  \
+    "and exists (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN                \
+    " and topic = t.topic and available_at <= case when t.topic = ?5 then ?6 else ?4 end)) then 0 "          \
+    "when exists (with recursive s(stream) as ("                                                             \
+    "select min(stream) from boxcar_parked where box = ?1 and stream is not null union all "                 \
+    "select (select min(p.stream) from boxcar_parked p where p.box = ?1 and p.stream > s.stream) "           \
+    "from s where s.stream is not null) "                                                                    \
+    "select 1 from s where s.stream is not null "                                                            \
+    "and exists (select 1 from boxcar_parked h "                                                             \
+    "where h.box = ?1 and h.stream = s.stream and h.state in (0, 1, 3) "                                     \
+    "and (h.state = 3 or h.available_at <= case when h.topic = ?5 then ?6 else ?4 end)) "                    \
+    "and exists (select 1 from boxcar_parked b where b.box = ?1 and b.stream = s.stream and b.state = 2 "    \
+    "and b.available_at <= case when b.topic = ?5 then ?6 else ?4 end "                                      \
+    "and +b.topic >= ?2 and +b.topic < ?3)) then 0 "                                                         \
+    "else 1 end"
 
 #endif

@@ -1,5 +1,5 @@
-#include "sql.h"
 #include "statement.h"
+#include "sql.h"
 
 const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_BEGIN_WRITE] = "begin immediate",
@@ -37,8 +37,9 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                       "on conflict (key_id) do update set work_id = excluded.work_id",
     [S_UNIQUE_KEY_OF] = "select unique_key from boxcar_message where work_id = ?1",
 
-    [S_FRONTIER_READ] = "select position, epoch, turn, suspect_last, exists (select 1 from boxcar_reader "
-                        "where box = ?1 and \"only\" = 1 and name is not null) from boxcar_frontier where box = ?1",
+    [S_FRONTIER_READ] =
+        "select position, epoch, turn, suspect_last, exists (select 1 from boxcar_reader "
+        "where box = ?1 and \"only\" = 1 and name is not null) from boxcar_frontier where box = ?1",
     [S_FRONTIER_WRITE] =
         "update boxcar_frontier set position = ?2, epoch = ?3, turn = ?4, suspect_last = ?5 where box = ?1",
     [S_WINDOW] =
@@ -79,8 +80,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_LEASES_DELETE] = "delete from boxcar_lease where @work_id between ?1 and ?2",
     [S_LEASE_DELETE] = "delete from boxcar_lease where @work_id = ?1",
     [S_LEASE_RENEW] = "update boxcar_lease set until = max(until, ?2) where @work_id = ?1",
-    [S_LEASE_EXPIRED] =
-        "select work_id from boxcar_lease where @until <= ?1 and (?3 < 0 or box = ?3) order by until limit ?2",
+    [S_LEASE_EXPIRED] = "select work_id from boxcar_lease where @until <= ?1 and (?3 < 0 or box = ?3) order "
+                        "by until limit ?2",
     [S_FINISHED_INSERT] =
         "insert into boxcar_finished (first_id, last_id, owner, at, counted) values (?1, ?2, ?3, ?4, 1)",
     [S_MESSAGE_RULES] = "select max_attempts from boxcar_message where work_id = ?1",
@@ -90,14 +91,13 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_DEAD_INSERT] = "insert into boxcar_dead (work_id, box, topic, reason, died_at, retry_count, "
                       "crash_count, last_error, counted) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 1)",
 
-    [S_PARKED_WRITE] =
-        PARKED_WRITE("work_id"),
+    [S_PARKED_WRITE] = PARKED_WRITE("work_id"),
     [S_PARKED_READ] = "select box, state, topic, stream, available_at, expires_at, retry_count, crash_count, "
                       "last_error from boxcar_parked where @work_id = ?1",
     [S_PARKED_DELETE] = "delete from boxcar_parked where @work_id = ?1",
     [S_PARKED_STATE] = "update boxcar_parked set state = ?2 where @work_id = ?1",
-    [S_PARKED_EXPIRED] =
-        "select work_id from boxcar_parked where @expires_at <= ?1 and state < 3 order by expires_at limit ?2",
+    [S_PARKED_EXPIRED] = "select work_id from boxcar_parked where @expires_at <= ?1 and state < 3 order by "
+                         "expires_at limit ?2",
     [S_STREAM_PLACES] = "select " STREAM_FIRST("0") STREAM_FIRST("1") STREAM_FIRST("2")
         STREAM_FIRST("3") "exists (select 1 from boxcar_stream_halt where box = ?1 and stream = ?2)",
     [S_STREAM_ENTER] =
@@ -158,8 +158,9 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_STAGE_RECORD] = "insert into boxcar_stage (work_id, flags) values (?1, ?2) "
                        "on conflict (work_id) do update set flags = flags | excluded.flags",
     [S_STAGE_DELETE] = "delete from boxcar_stage where work_id between ?1 and ?2",
-    [S_PAGE_ALL] = "select m.work_id from boxcar_message m where m.box = ?1 and m.topic >= ?2 and m.topic < ?3 "
-                   "and m.work_id < ?4 and not " IS_PASSED("m.work_id") " order by m.work_id desc limit ?5",
+    [S_PAGE_ALL] =
+        "select m.work_id from boxcar_message m where m.box = ?1 and m.topic >= ?2 and m.topic < ?3 "
+        "and m.work_id < ?4 and not " IS_PASSED("m.work_id") " order by m.work_id desc limit ?5",
     [S_PAGE_READY] = PAGE_PARKED "and +state < 3 union all " PAGE_FRESH PAGE_ORDER,
     [S_PAGE_CLAIMABLE] = PAGE_PARKED "and +state < 2 and +available_at <= ?6 union all " PAGE_FRESH
                                      "and not " IS_BEHIND PAGE_ORDER,
@@ -387,13 +388,14 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "count(*) over (partition by i.box, i.topics) from boxcar_instance_row i "
         "left join (select owner, box, count(*) as leased, min(epoch) as oldest from ("
         "select owner, box, epoch from boxcar_lease union all "
-        "select owner, box, epoch from boxcar_reader_lease) group by owner, box) l on l.owner = i.instance_id and l.box = i.box "
+        "select owner, box, epoch from boxcar_reader_lease) group by owner, box) l on l.owner = "
+        "i.instance_id and l.box = i.box "
         "where i.seen_at > ?1 order by i.box, i.topics, i.instance_id",
-    [S_IS_DRAINED] = DRAINED(
-        "select 1 from boxcar_message m "
-        "where m.work_id > (select position from boxcar_frontier where box = ?1) "
-        "and +m.box = ?1 and +m.lane <> 1 and m.topic >= ?2 and m.topic < ?3 and not " IS_TAKEN
-        " and (+m.lane = 0 or " IS_STREAM_LIVE ")"),
+    [S_IS_DRAINED] =
+        DRAINED("select 1 from boxcar_message m "
+                "where m.work_id > (select position from boxcar_frontier where box = ?1) "
+                "and +m.box = ?1 and +m.lane <> 1 and m.topic >= ?2 and m.topic < ?3 and not " IS_TAKEN
+                " and (+m.lane = 0 or " IS_STREAM_LIVE ")"),
 
     [S_DEAD_OVERDUE] = "select work_id from boxcar_dead where @died_at <= ?1 order by died_at limit ?2",
     [S_FINISHED_OVERDUE] =
@@ -427,14 +429,16 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_READERS_TAKING] =
         "select patterns from boxcar_reader where box = ?1 and \"only\" = 1 and name is not null",
     [S_READER_NEXT] = "select min(number) from boxcar_reader where number > ?1 and name is not null",
-    [S_READER_LOOK] = "select work_id, box, topic, stream, created_at, due_at, expires_at from boxcar_message "
-                      "where work_id > ?1 order by work_id",
+    [S_READER_LOOK] =
+        "select work_id, box, topic, stream, created_at, due_at, expires_at from boxcar_message "
+        "where work_id > ?1 order by work_id",
     /* The last message that a reader has heard of; mostly that is behind its frontier. */
-    [S_READER_KNOWN] = "select max(coalesce((select max(work_id) from boxcar_reader_parked where box = ?1), 0), "
-                       "coalesce((select max(work_id) from boxcar_reader_lease where box = ?1), 0), "
-                       "coalesce((select max(work_id) from boxcar_reader_dead where box = ?1), 0), "
-                       "coalesce((select last_id from boxcar_reader_finished where box = ?1 "
-                       "order by first_id desc limit 1), 0))",
+    [S_READER_KNOWN] =
+        "select max(coalesce((select max(work_id) from boxcar_reader_parked where box = ?1), 0), "
+        "coalesce((select max(work_id) from boxcar_reader_lease where box = ?1), 0), "
+        "coalesce((select max(work_id) from boxcar_reader_dead where box = ?1), 0), "
+        "coalesce((select last_id from boxcar_reader_finished where box = ?1 "
+        "order by first_id desc limit 1), 0))",
     [S_READER_KNOWS] = "select exists (select 1 from boxcar_reader_parked where box = ?1 and work_id = ?2) "
                        "or exists (select 1 from boxcar_reader_lease where box = ?1 and work_id = ?2) "
                        "or exists (select 1 from boxcar_reader_dead where box = ?1 and work_id = ?2) "
@@ -451,21 +455,24 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                        "where number = ?1",
     /* Programs that know nothing of subscriptions would remove messages that they want. */
     [S_READER_ADMIT] = "update boxcar_schema set oldest_program = ?1 where oldest_program < ?1",
-    [S_LOG_END] = "select max(coalesce((select max(work_id) from boxcar_message), 0), highest_id) from boxcar_removed",
+    [S_LOG_END] =
+        "select max(coalesce((select max(work_id) from boxcar_message), 0), highest_id) from boxcar_removed",
     [S_LOG_SINCE] =
         "select work_id from boxcar_message where created_at >= ?1 and +box = ?2 order by work_id limit 1",
-    [S_LOG_OLDEST] = "select m.work_id, m.created_at, r.highest_id from boxcar_removed r left join ("
-                     "select work_id, created_at from boxcar_message where box = ?1 order by work_id limit 1) m",
+    [S_LOG_OLDEST] =
+        "select m.work_id, m.created_at, r.highest_id from boxcar_removed r left join ("
+        "select work_id, created_at from boxcar_message where box = ?1 order by work_id limit 1) m",
     [S_MEMBER_TAKEN] =
         "select 1 from boxcar_join_member k join boxcar_join j on j.join_id = k.join_id and j.status = 0 "
         "join boxcar_message m on m.work_id = k.work_id "
         "where k.work_id > (select position from boxcar_frontier where box = ?1) and m.box = ?1 "
         "and exists (select 1 from json_each(?2) t where t.value = m.topic or substr(t.value, -1) = '*' "
         "and substr(m.topic, 1, length(t.value) - 1) = substr(t.value, 1, length(t.value) - 1)) limit 1",
-    [S_SUBSCRIPTIONS] =
-        "select name, number, box, patterns, \"only\", created_at, start_at, paused_at, rewound_at, max_lag_ms, "
-        "max_lag_count from boxcar_reader where number > 1 and (?1 is null or name = ?1) and name is not null "
-        "order by name",
+    [S_SUBSCRIPTIONS] = "select name, number, box, patterns, \"only\", created_at, start_at, paused_at, "
+                        "rewound_at, max_lag_ms, "
+                        "max_lag_count from boxcar_reader where number > 1 and (?1 is null or name = ?1) and "
+                        "name is not null "
+                        "order by name",
     [S_SUBSCRIPTION_FIGURES] =
         "select coalesce(sum(parked + behind), 0), coalesce(sum(leased), 0), coalesce(sum(dead), 0) "
         "from boxcar_tally where box = ?1",
@@ -478,7 +485,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "select count(*) from (select 1 from (select first_id, last_id from boxcar_finished where at <= ?2 "
         "union all select first_id, last_id from boxcar_passed "
         "union all select work_id, work_id from boxcar_dead where died_at <= ?3) x "
-        "cross join boxcar_wanted w on w.work_id between x.first_id and x.last_id where w.reader = ?1 limit ?4)",
+        "cross join boxcar_wanted w on w.work_id between x.first_id and x.last_id where w.reader = ?1 limit "
+        "?4)",
     /* Sent back behind ?2. What lies across the border is cut. */
     [S_REWIND_LEASES] = "delete from boxcar_reader_lease where box = ?1 and work_id > ?2",
     [S_REWIND_PARKED] = "delete from boxcar_reader_parked where box = ?1 and work_id > ?2",
@@ -489,14 +497,15 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                      "and first_id = (select max(first_id) from boxcar_reader_finished "
                      "where box = ?1 and first_id <= ?2)",
     [S_REWIND_HALTS] = "delete from boxcar_stream_halt where box = ?1 and halted_by > ?2",
-    [S_REWIND_STREAMS] = "select distinct stream from boxcar_reader_parked where box = ?1 and stream is not null",
+    [S_REWIND_STREAMS] =
+        "select distinct stream from boxcar_reader_parked where box = ?1 and stream is not null",
     [S_REWIND_FRONTIER] = "update boxcar_frontier set position = min(position, ?2) where box = ?1",
-    [S_REWIND_NOTE] =
-        "insert into boxcar_reader_rewind (box, at, target, position) values (?1, ?2, ?3, ?4)",
+    [S_REWIND_NOTE] = "insert into boxcar_reader_rewind (box, at, target, position) values (?1, ?2, ?3, ?4)",
     [S_REWIND_TIME] = "update boxcar_reader set rewound_at = ?2 where number = ?1",
     [S_UNREAD_COUNT] = "select count(*) from (select 1 from boxcar_unread where reader = ?1 limit ?2)",
-    [S_UNREAD_TOPICS] = "select topic, count(*) from (select topic from boxcar_unread where reader = ?1 limit ?2) "
-                        "group by topic order by topic",
+    [S_UNREAD_TOPICS] =
+        "select topic, count(*) from (select topic from boxcar_unread where reader = ?1 limit ?2) "
+        "group by topic order by topic",
     /* The first one of those that are more than ?2 too many. */
     [S_UNREAD_BEYOND] =
         "select work_id from boxcar_unread where reader = ?1 order by work_id desc limit 1 offset ?2",
@@ -523,16 +532,20 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                            "(select attempt_id from boxcar_reader_attempt where box = ?1 limit ?2)",
     [S_REMOVED_READER] = "delete from boxcar_reader where number = ?1",
     [S_READER_ANY] = "select exists (select 1 from boxcar_reader where number > 1 and name is not null)",
-    [S_WANTED] = "select distinct work_id from boxcar_wanted where work_id between ?1 and ?2 order by work_id",
+    [S_WANTED] =
+        "select distinct work_id from boxcar_wanted where work_id between ?1 and ?2 order by work_id",
     [S_FINISHED_PAST] = "select first_id, last_id, owner, at from boxcar_finished "
                         "where at <= ?1 and (at, first_id) > (?2, ?3) order by at, first_id limit 1",
     [S_DEAD_PAST] = "select work_id, died_at from boxcar_dead "
                     "where died_at <= ?1 and (died_at, work_id) > (?2, ?3) order by died_at, work_id limit 1",
-    [S_PASSED_PAST] = "select first_id, last_id from boxcar_passed where first_id > ?1 order by first_id limit 1",
-    [S_PASSED_LAST] = "select first_id, last_id from boxcar_passed where first_id <= ?1 order by first_id desc limit 1",
+    [S_PASSED_PAST] =
+        "select first_id, last_id from boxcar_passed where first_id > ?1 order by first_id limit 1",
+    [S_PASSED_LAST] =
+        "select first_id, last_id from boxcar_passed where first_id <= ?1 order by first_id desc limit 1",
     [S_PASSED_WRITE] = "insert into boxcar_passed (first_id, last_id) values (?1, ?2) "
                        "on conflict (first_id) do update set last_id = max(last_id, excluded.last_id)",
-    [S_TAKES_ANY] = "select exists (select 1 from boxcar_reader where box = ?1 and \"only\" = 1 and name is not null)",
+    [S_TAKES_ANY] =
+        "select exists (select 1 from boxcar_reader where box = ?1 and \"only\" = 1 and name is not null)",
     [S_KEY_BURY] = "update boxcar_inbox_key set state = 3, ended_at = ?2, work_id = null where work_id = ?1",
     [S_UNREAD_MESSAGE] = "select topic from boxcar_unread where reader = ?1 and work_id = ?2",
     [S_PASSED_DELETE] = "delete from boxcar_passed where first_id = ?1",

@@ -310,7 +310,8 @@ extern const char *const READER_SQL[STATEMENT_COUNT];
 /* The number of the subscription is this parameter. */
 #define READER_PARAMETER 30
 
-/* The text of a statement for the main readers, or for a subscription. The caller frees it; NULL = out of memory. */
+/* The text of a statement for the main readers, or for a subscription. The caller frees it; NULL = out of
+ * memory. */
 char *statement_text(enum statement statement, bool of_subscription);
 
 #endif

@@ -1,9 +1,9 @@
 /* What is kept for subscriptions.
  *
- * A message is removed when its main reader has ended it, the retention of that has passed, and no subscription
- * wants it or knows it any more. As long as one does, the main reader's row stays as it is. Each step looks at
- * a number of rows and goes on behind them the next time, so that many messages that have to be kept do not
- * hide those that can go. */
+ * A message is removed when its main reader has ended it, the retention of that has passed, and no
+ * subscription wants it or knows it any more. As long as one does, the main reader's row stays as it is. Each
+ * step looks at a number of rows and goes on behind them the next time, so that many messages that have to be
+ * kept do not hide those that can go. */
 #include "keep.h"
 
 #include "store/sqlite/admin/dead.h"
@@ -82,9 +82,9 @@ static boxcar_status for_others(struct sqlite_store *store, const struct run *ru
 
 static boxcar_status next_done(struct sqlite_store *store, struct run *ret_run, bool *ret_found,
                                boxcar_error *err) {
-    AUTO_QUERY struct query query = query_with(
-        store, S_FINISHED_PAST, Q_INT(store->now - store->settings.retention_done_ms * 1000),
-        Q_INT(store->kept_done.at), Q_INT(store->kept_done.work_id));
+    AUTO_QUERY struct query query =
+        query_with(store, S_FINISHED_PAST, Q_INT(store->now - store->settings.retention_done_ms * 1000),
+                   Q_INT(store->kept_done.at), Q_INT(store->kept_done.work_id));
     *ret_found = query_next(&query);
     if (*ret_found) {
         *ret_run = (struct run){.first = query_get_int(&query, 0),
@@ -165,9 +165,9 @@ static boxcar_status purge_dead(struct sqlite_store *store, int64_t work_id, int
 boxcar_status sqlite_keep_dead_step(struct sqlite_store *store, struct join_upkeep *done, boxcar_error *err) {
     TRY(sqlite_settings_load(store, err));
     for (int looked_at = 0; looked_at < CHUNK; looked_at++) {
-        AUTO_QUERY struct query query = query_with(
-            store, S_DEAD_PAST, Q_INT(store->now - store->settings.retention_dead_ms * 1000),
-            Q_INT(store->kept_dead.at), Q_INT(store->kept_dead.work_id));
+        AUTO_QUERY struct query query =
+            query_with(store, S_DEAD_PAST, Q_INT(store->now - store->settings.retention_dead_ms * 1000),
+                       Q_INT(store->kept_dead.at), Q_INT(store->kept_dead.work_id));
         bool found = query_next(&query);
         TRY(query_status(&query, err));
         if (!found) {

@@ -29,8 +29,8 @@ struct passing {
 static boxcar_status look_at(struct sqlite_store *store, struct passing *passing, const struct query *row,
                              int64_t *passed, bool *ret_end, boxcar_error *err) {
     boxcar_str topic = query_get_text(row, L_TOPIC);
-    bool mine = query_get_int(row, L_BOX) == (int64_t)passing->box &&
-                query_get_int(row, L_LANE) != LANE_ASIDE,
+    bool mine =
+             query_get_int(row, L_BOX) == (int64_t)passing->box && query_get_int(row, L_LANE) != LANE_ASIDE,
          taken = false;
     if (mine)
         TRY(sqlite_reader_takes(store, passing->box, topic, &taken, err));

@@ -105,8 +105,8 @@ static boxcar_status add_taken(struct sqlite_store *store, struct taken *taken, 
     size_t count;
     TRY(sqlite_patterns_parse(json, &store->scratch, &patterns, &count, err));
     for (size_t i = 0; i < count; i++) {
-        boxcar_str *all = arena_make_room(&store->scratch, taken->patterns, taken->count, &taken->capacity,
-                                          sizeof(*all));
+        boxcar_str *all =
+            arena_make_room(&store->scratch, taken->patterns, taken->count, &taken->capacity, sizeof(*all));
         if (all == NULL)
             return error_no_memory(err);
         taken->patterns = all;
@@ -124,8 +124,8 @@ static boxcar_status load_taken(struct sqlite_store *store, boxcar_box box, stru
     return query_status(&query, err);
 }
 
-boxcar_status sqlite_reader_takes(struct sqlite_store *store, boxcar_box box, boxcar_str topic, bool *ret_takes,
-                                  boxcar_error *err) {
+boxcar_status sqlite_reader_takes(struct sqlite_store *store, boxcar_box box, boxcar_str topic,
+                                  bool *ret_takes, boxcar_error *err) {
     struct taken *taken = &store->taken[box];
     if (!taken->loaded)
         TRY(load_taken(store, box, taken, err));

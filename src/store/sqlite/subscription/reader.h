@@ -22,8 +22,8 @@ static inline const char *sqlite_reader_kind(const struct sqlite_store *store, b
 /* Whether its patterns choose the topic. */
 bool sqlite_reader_wants(const struct reader *reader, boxcar_str topic);
 /* Whether a subscription has taken the topic from the main reader of the box. */
-boxcar_status sqlite_reader_takes(struct sqlite_store *store, boxcar_box box, boxcar_str topic, bool *ret_takes,
-                                  boxcar_error *err);
+boxcar_status sqlite_reader_takes(struct sqlite_store *store, boxcar_box box, boxcar_str topic,
+                                  bool *ret_takes, boxcar_error *err);
 
 /* A JSON array of patterns, copied into the arena; none if it is damaged. */
 boxcar_status sqlite_patterns_parse(boxcar_str json, struct arena *arena, boxcar_str **ret_patterns,

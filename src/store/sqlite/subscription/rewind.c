@@ -1,8 +1,8 @@
 /* Places in the log, and going back to one.
  *
- * What a subscription knows of the messages from there on is forgotten in one transaction: leases, whose epochs
- * never come back, the lot, dead letters, what is done. Then it meets these messages as if for the first
- * time. */
+ * What a subscription knows of the messages from there on is forgotten in one transaction: leases, whose
+ * epochs never come back, the lot, dead letters, what is done. Then it meets these messages as if for the
+ * first time. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -67,11 +67,11 @@ static boxcar_status check_kept(struct sqlite_store *store, boxcar_box box, cons
                                 boxcar_error *err) {
     struct oldest oldest;
     TRY(find_oldest(store, box, &oldest, err));
-    bool before = oldest.work_id == 0 ||
-                  (place->start == BOXCAR_START_TIME ? place->time < oldest.created_at
-                                                     : place->work_id.value < oldest.work_id);
-    bool removed = place->start == BOXCAR_START_TIME ? oldest.removed_to > 0
-                                                     : oldest.removed_to >= place->work_id.value;
+    bool before =
+        oldest.work_id == 0 || (place->start == BOXCAR_START_TIME ? place->time < oldest.created_at
+                                                                  : place->work_id.value < oldest.work_id);
+    bool removed =
+        place->start == BOXCAR_START_TIME ? oldest.removed_to > 0 : oldest.removed_to >= place->work_id.value;
     return before && removed ? error_not_kept(&oldest, err) : BOXCAR_OK;
 }
 
@@ -109,8 +109,8 @@ boxcar_status sqlite_place_find(struct sqlite_store *store, boxcar_box box, cons
 /* ---- going back ---- */
 
 static boxcar_status forget(struct sqlite_store *store, int64_t position, boxcar_error *err) {
-    static const enum statement statements[] = {S_REWIND_LEASES,   S_REWIND_PARKED, S_REWIND_DEAD,
-                                                S_REWIND_ATTEMPTS, S_REWIND_CUT,    S_REWIND_FINISHED,
+    static const enum statement statements[] = {S_REWIND_LEASES,   S_REWIND_PARKED,  S_REWIND_DEAD,
+                                                S_REWIND_ATTEMPTS, S_REWIND_CUT,     S_REWIND_FINISHED,
                                                 S_REWIND_HALTS,    S_REWIND_FRONTIER};
     for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++)
         TRY(query_do(store, statements[i], err, Q_INT(store->reader->number), Q_INT(position)));
@@ -118,8 +118,8 @@ static boxcar_status forget(struct sqlite_store *store, int64_t position, boxcar
     return query_do(store, S_TALLY_RECOUNT, err);
 }
 
-/* A message before the place may have waited for one behind it, which was leased or had halted the stream. Read first:
- * each head that is made moves a row. */
+/* A message before the place may have waited for one behind it, which was leased or had halted the stream.
+ * Read first: each head that is made moves a row. */
 static boxcar_status settle_streams(struct sqlite_store *store, boxcar_error *err) {
     AUTO_QUERY struct query query = query_with(store, S_REWIND_STREAMS, Q_INT(store->reader->number));
     boxcar_str *streams = NULL;

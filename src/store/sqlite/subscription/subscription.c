@@ -99,11 +99,11 @@ static boxcar_status alter(struct sqlite_store *store, const boxcar_subscription
         changes->pattern_count > 0 ? format_patterns(changes->patterns, changes->pattern_count) : NULL;
     if (changes->pattern_count > 0 && patterns == NULL)
         return error_no_memory(err);
-    return query_do(store, S_READER_ALTER, err, Q_INT(store->reader->number),
-                    Q_TEXT(patterns != NULL ? boxcar_str_of(patterns) : BOXCAR_NO_STR),
-                    Q_TIME(changes->max_lag_ms == BOXCAR_UNCHANGED ? BOXCAR_TIME_NONE : changes->max_lag_ms),
-                    Q_TIME(changes->max_lag_count == BOXCAR_UNCHANGED ? BOXCAR_TIME_NONE
-                                                                      : changes->max_lag_count));
+    return query_do(
+        store, S_READER_ALTER, err, Q_INT(store->reader->number),
+        Q_TEXT(patterns != NULL ? boxcar_str_of(patterns) : BOXCAR_NO_STR),
+        Q_TIME(changes->max_lag_ms == BOXCAR_UNCHANGED ? BOXCAR_TIME_NONE : changes->max_lag_ms),
+        Q_TIME(changes->max_lag_count == BOXCAR_UNCHANGED ? BOXCAR_TIME_NONE : changes->max_lag_count));
 }
 
 /* ---- removing ---- */

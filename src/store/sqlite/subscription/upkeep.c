@@ -160,8 +160,8 @@ static boxcar_status give_up_parked(struct sqlite_store *store, boxcar_time befo
 
 static boxcar_status limit_lag(struct sqlite_store *store, int limit, int64_t *ret_count, boxcar_error *err) {
     const struct reader *reader = store->reader;
-    struct lag lag = {.before = reader->max_lag_ms > 0 ? store->now - reader->max_lag_ms * 1000
-                                                       : BOXCAR_TIME_NONE};
+    struct lag lag = {.before =
+                          reader->max_lag_ms > 0 ? store->now - reader->max_lag_ms * 1000 : BOXCAR_TIME_NONE};
     if (reader->max_lag_ms == 0 && reader->max_lag_count == 0)
         return BOXCAR_OK;
     TRY(sqlite_settings_load(store, err));
