@@ -103,6 +103,14 @@ create table boxcar_reader_dead (
 ) without rowid;
 create index boxcar_reader_dead_died on boxcar_reader_dead (box, died_at);
 
+-- Messages that a subscription has ended before its frontier came to them, and of which it knows nothing more: they were
+-- cancelled, and the dead letter is gone. Upkeep removes the row when the frontier has passed.
+create table boxcar_reader_skip (
+    box integer not null,
+    work_id integer not null,
+    primary key (box, work_id)
+) without rowid;
+
 create table boxcar_reader_attempt (
     attempt_id integer primary key,
     box integer not null,

@@ -14,6 +14,7 @@ where r.number > 1 and r.name is not null
   and (m.box = 1
        or m.topic <> coalesce((select text from boxcar_setting where name = 'join_wait_topic'), 'join.wait'))
   and not exists (select 1 from boxcar_reader_dead d where d.box = r.number and d.work_id = m.work_id)
+  and not exists (select 1 from boxcar_reader_skip k where k.box = r.number and k.work_id = m.work_id)
   and not exists (select 1 from boxcar_reader_parked p where p.box = r.number and p.work_id = m.work_id)
   and not exists (select 1 from boxcar_reader_lease l where l.box = r.number and l.work_id = m.work_id)
   and not exists (select 1 from boxcar_reader_finished d where d.box = r.number and d.first_id =

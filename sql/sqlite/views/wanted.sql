@@ -10,6 +10,7 @@ where m.work_id > f.position
       and exists (select 1 from json_each(case when json_valid(r.patterns) then r.patterns else '[]' end) t
                   where t.value = m.topic or substr(t.value, -1) = '*'
                     and substr(m.topic, 1, length(t.value) - 1) = substr(t.value, 1, length(t.value) - 1))
+      and not exists (select 1 from boxcar_reader_skip k where k.box = r.number and k.work_id = m.work_id)
       and (m.box = 1
            or m.topic <> coalesce((select text from boxcar_setting where name = 'join_wait_topic'), 'join.wait'))
    or exists (select 1 from boxcar_reader_parked p where p.box = r.number and p.work_id = m.work_id)

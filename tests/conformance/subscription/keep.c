@@ -179,7 +179,7 @@ static int64_t rows_of(struct fixture *f, boxcar_box reader) {
     snprintf(
         postgres, sizeof(postgres),
         "select (select count(*) from parked where box = %d) + (select count(*) from dead where box = %d) "
-        "+ (select count(*) from finished where box = %d) + (select count(*) from attempt where box = %d)",
+        "+ (select count(*) from finished where box = %d) + (select count(*) from attempt where reader = %d)",
         reader, reader, reader, reader);
     return fixture_sql_number(f, sqlite, postgres);
 }

@@ -230,6 +230,23 @@ static void a_cancelled_message_that_is_replayed_comes_once(void **state) {
     assert_int_equal(all.count + claim_as(f, a, f->owner, RUN_MAX).count, 3);
 }
 
+/* BX-004, BX-028 */
+static void a_cancelled_message_that_is_purged_does_not_come(void **state) {
+    struct fixture *f = *state;
+    boxcar_box a = subscribe(f, "a", "t");
+    boxcar_work_id ids[2];
+    boxcar_dead_filter filter = BOXCAR_DEAD_FILTER_INIT;
+    enqueue_many(f, "t", 2, ids);
+    boxcar_message_ref ref = {.work_id = ids[0]};
+    ASSERT_OK(f, boxcar_message_cancel(f->store, a, ref, &f->err));
+    filter.box = a;
+    filter.all = true;
+    ASSERT_OK(f, boxcar_dead_purge(f->store, &filter, NULL, &f->err));
+    assert_int_equal(stats_as(f, a).ready, 1);
+    finish_as(f, a, &ids[1], 1);
+    finish_as(f, BOXCAR_OUTBOX, ids, 2);
+}
+
 /* BX-005 */
 static void due_times_hold_for_every_reader(void **state) {
     struct fixture *f = *state;
@@ -497,6 +514,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(attempts_are_used_up_for_one_reader_alone),
     TEST(cancelling_for_one_reader_leaves_the_others_theirs),
     TEST(a_cancelled_message_that_is_replayed_comes_once),
+    TEST(a_cancelled_message_that_is_purged_does_not_come),
     TEST(due_times_hold_for_every_reader),
     TEST(a_message_expires_for_each_reader),
     TEST(a_claim_wants_what_worker_and_subscription_want),

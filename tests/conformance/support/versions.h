@@ -18,7 +18,8 @@
 #define SQLITE_BACK_TO_14                                                                                    \
     "drop view boxcar_delivery; drop view boxcar_subscription; drop view boxcar_unread; drop view "          \
     "boxcar_wanted; drop view boxcar_instance; drop trigger boxcar_inbox_on_remove; "                        \
-    "drop table boxcar_passed; drop table boxcar_reader_rewind; drop table boxcar_reader_lease; "            \
+    "drop table boxcar_passed; drop table boxcar_reader_skip; drop table boxcar_reader_rewind; drop table "  \
+    "boxcar_reader_lease; "                                                                                  \
     "drop table boxcar_reader_parked; drop table boxcar_reader_finished; drop table boxcar_reader_dead; "    \
     "drop table boxcar_reader_attempt; drop table boxcar_reader; "
 

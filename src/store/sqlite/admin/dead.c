@@ -177,13 +177,15 @@ static boxcar_status remove_message(struct sqlite_store *store, int64_t work_id,
                      : sqlite_message_remove(store, work_id, work_id, err);
 }
 
-/* A subscription only forgets it. */
+/* A subscription only forgets it. If it has not met the message, it must not meet it any more. */
+static boxcar_status forget(struct sqlite_store *store, int64_t work_id, boxcar_error *err) {
+    TRY(query_do(store, S_ATTEMPT_DELETE, err, Q_INT(work_id), Q_INT(work_id)));
+    return query_do(store, S_SKIP_NOTE, err, Q_INT(store->reader->number), Q_INT(work_id));
+}
+
 static boxcar_status remove_dead(struct sqlite_store *store, int64_t work_id, const struct dead_row *row,
                                  boxcar_error *err) {
-    if (store->reader == NULL)
-        TRY(remove_message(store, work_id, row, err));
-    else
-        TRY(query_do(store, S_ATTEMPT_DELETE, err, Q_INT(work_id), Q_INT(work_id)));
+    TRY(store->reader == NULL ? remove_message(store, work_id, row, err) : forget(store, work_id, err));
     return delete_dead(store, work_id, row, err);
 }
 

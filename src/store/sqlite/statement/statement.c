@@ -437,13 +437,21 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "select max(coalesce((select max(work_id) from boxcar_reader_parked where box = ?1), 0), "
         "coalesce((select max(work_id) from boxcar_reader_lease where box = ?1), 0), "
         "coalesce((select max(work_id) from boxcar_reader_dead where box = ?1), 0), "
+        "coalesce((select max(work_id) from boxcar_reader_skip where box = ?1), 0), "
         "coalesce((select last_id from boxcar_reader_finished where box = ?1 "
         "order by first_id desc limit 1), 0))",
     [S_READER_KNOWS] = "select exists (select 1 from boxcar_reader_parked where box = ?1 and work_id = ?2) "
                        "or exists (select 1 from boxcar_reader_lease where box = ?1 and work_id = ?2) "
                        "or exists (select 1 from boxcar_reader_dead where box = ?1 and work_id = ?2) "
+                       "or exists (select 1 from boxcar_reader_skip where box = ?1 and work_id = ?2) "
                        "or coalesce((select last_id from boxcar_reader_finished "
                        "where box = ?1 and first_id <= ?2 order by first_id desc limit 1) >= ?2, 0)",
+    [S_SKIP_NOTE] = "insert into boxcar_reader_skip (box, work_id) select box, ?2 from boxcar_frontier "
+                    "where box = ?1 and position < ?2 on conflict (box, work_id) do nothing",
+    [S_SKIP_SWEEP] = "delete from boxcar_reader_skip where box = ?1 and work_id <= "
+                     "(select position from boxcar_frontier where box = ?1)",
+    [S_REWIND_SKIPS] = "delete from boxcar_reader_skip where box = ?1 and work_id > ?2",
+    [S_REMOVE_SKIPS] = "delete from boxcar_reader_skip where box = ?1",
     [S_READER_BY_NAME] = "select number from boxcar_reader where name = ?1 and number > 1",
     [S_READER_INSERT] = "insert into boxcar_reader (name, box, patterns, \"only\", created_at, start_at, "
                         "max_lag_ms, max_lag_count) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) returning number",

@@ -109,9 +109,9 @@ boxcar_status sqlite_place_find(struct sqlite_store *store, boxcar_box box, cons
 /* ---- going back ---- */
 
 static boxcar_status forget(struct sqlite_store *store, int64_t position, boxcar_error *err) {
-    static const enum statement statements[] = {S_REWIND_LEASES,   S_REWIND_PARKED,  S_REWIND_DEAD,
-                                                S_REWIND_ATTEMPTS, S_REWIND_CUT,     S_REWIND_FINISHED,
-                                                S_REWIND_HALTS,    S_REWIND_FRONTIER};
+    static const enum statement statements[] = {S_REWIND_LEASES,   S_REWIND_PARKED, S_REWIND_DEAD,
+                                                S_REWIND_ATTEMPTS, S_REWIND_CUT,    S_REWIND_FINISHED,
+                                                S_REWIND_HALTS,    S_REWIND_SKIPS,  S_REWIND_FRONTIER};
     for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++)
         TRY(query_do(store, statements[i], err, Q_INT(store->reader->number), Q_INT(position)));
     TRY(query_do(store, S_TALLY_CLEAR, err));

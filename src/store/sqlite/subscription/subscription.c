@@ -122,7 +122,7 @@ static boxcar_status check_leases(struct sqlite_store *store, boxcar_error *err)
 static boxcar_status end(struct sqlite_store *store, bool force, boxcar_error *err) {
     static const enum statement statements[] = {S_REMOVE_LEASES,    S_REMOVE_HALTS,   S_REMOVE_FRONTIER,
                                                 S_REMOVE_INSTANCES, S_REMOVE_TALLIES, S_REMOVE_VIOLATIONS,
-                                                S_REMOVE_REWINDS,   S_REMOVE_MARK};
+                                                S_REMOVE_REWINDS,   S_REMOVE_SKIPS,   S_REMOVE_MARK};
     if (!force)
         TRY(check_leases(store, err));
     for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++)

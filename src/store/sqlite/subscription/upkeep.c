@@ -79,6 +79,7 @@ static boxcar_status forget_dead(struct sqlite_store *store, int limit, int64_t 
 static boxcar_status forget(struct sqlite_store *store, int limit, int64_t *ret_count, boxcar_error *err) {
     bool found = true;
     TRY(sqlite_settings_load(store, err));
+    TRY(query_do(store, S_SKIP_SWEEP, err, Q_INT(store->reader->number)));
     while (found && *ret_count < limit)
         TRY(forget_run(store, &found, ret_count, err));
     return *ret_count < limit ? forget_dead(store, limit - (int)*ret_count, ret_count, err) : BOXCAR_OK;
