@@ -24,6 +24,7 @@
 #include "boxcar/store.h"
 #include "boxcar/strategy.h"
 #include "boxcar/stream.h"
+#include "boxcar/subscription.h"
 #include "boxcar/types.h"
 #include "boxcar/version.h"
 #include "boxcar/worker.h"

@@ -16,7 +16,7 @@ extern "C" {
  * listing needs no `all`. */
 typedef struct boxcar_dead_filter {
     size_t struct_size;
-    boxcar_box box;
+    boxcar_box box;              /* or the number of a subscription: its own dead letters */
     boxcar_str topic;            /* exact, or ending in * */
     boxcar_reason reason;        /* BOXCAR_REASON_NONE = any */
     boxcar_time before;          /* died before; BOXCAR_TIME_NONE = any */
@@ -46,11 +46,12 @@ BOXCAR_API boxcar_status boxcar_dead_page(boxcar_store *store, const boxcar_dead
 BOXCAR_API boxcar_status boxcar_dead_replay(boxcar_store *store, const boxcar_dead_filter *filter,
                                             boxcar_str note, int64_t *ret_count, boxcar_error *err);
 
-/* Removes the chosen dead letters and their messages for good. Otherwise as replay. */
+/* Removes the chosen dead letters for good, and their messages as soon as no other reader wants them. Otherwise as
+ * replay. */
 BOXCAR_API boxcar_status boxcar_dead_purge(boxcar_store *store, const boxcar_dead_filter *filter,
                                            int64_t *ret_count, boxcar_error *err);
 
-/* Buries a message that is not in progress (reason cancelled). BOXCAR_E_NOT_FOUND when
+/* Buries a message that is not in progress (reason cancelled), for this reader. BOXCAR_E_NOT_FOUND when
  * there is none, BOXCAR_E_CONFLICT when it is in progress, done or already dead. */
 BOXCAR_API boxcar_status boxcar_message_cancel(boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
                                        boxcar_error *err);

@@ -35,9 +35,9 @@ BOXCAR_API const char *boxcar_severity_name(boxcar_severity severity);
 
 /* Looks at schema and version, the connection, the clock, sessions that hold snapshots or streams, bloat,
  * running workers, topics that no worker handles, expired leases, the oldest message that is ready, dead
- * letters, halted streams, the order in streams and upkeep. It changes nothing and is cheap, whatever the
+ * letters, halted streams, the order in streams, upkeep and subscriptions of the box. It changes nothing and is cheap, whatever the
  * store holds. If the caller's role may not see something, the finding is a note, and the call succeeds. The
- * caller owns *ret_list. */
+ * caller owns *ret_list. `box` may be the number of a subscription: then it looks at that reader. */
 BOXCAR_API boxcar_status boxcar_doctor_run(boxcar_store *store, boxcar_box box, boxcar_finding_list **ret_list,
                                          boxcar_error *err);
 

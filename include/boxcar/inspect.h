@@ -33,7 +33,7 @@ typedef enum boxcar_readiness {
 
 typedef struct boxcar_message_filter {
     size_t struct_size;
-    boxcar_box box;
+    boxcar_box box; /* or the number of a subscription: what it has to do with, as it sees it */
     bool by_status; /* only messages with `status` */
     boxcar_message_status status;
     boxcar_str topic;     /* absent = all; exact, or ending in * */

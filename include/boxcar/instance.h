@@ -24,7 +24,8 @@ BOXCAR_API int boxcar_stream_partition(boxcar_str stream, int partition_count);
 /* A worker that gave a sign of life within the setting instance_timeout (30 seconds). Text is lent by its list. */
 typedef struct boxcar_instance {
     boxcar_owner owner;
-    boxcar_box box;              /* a worker that serves both is listed for each */
+    boxcar_box box;              /* or the subscription that it works for. A worker that serves both boxes is
+                                    listed for each */
     boxcar_str host;
     int64_t pid;
     int concurrency;

@@ -136,7 +136,7 @@ BOXCAR_API boxcar_status boxcar_enqueue_many(boxcar_store *store, boxcar_box box
 typedef struct boxcar_message {
     boxcar_work_id work_id;
     boxcar_message_id message_id;
-    boxcar_box box;
+    boxcar_box box; /* where the message lies; see also `reader` */
     boxcar_message_status status;
     boxcar_str topic;
     boxcar_str payload; /* absent in lists; present from claim and find */
@@ -166,6 +166,8 @@ typedef struct boxcar_message {
     boxcar_str causation_id;
     boxcar_str metadata;   /* JSON object */
     boxcar_str event_type; /* absent = the message is not an event */
+    boxcar_box reader;     /* whose delivery this is: the box's main reader, or a subscription. Status, attempts,
+                              lease and end are those of this delivery. Settle with this number as the box */
 } boxcar_message;
 
 /* Stages of a message's processing, for handlers that work in parts: a retry sees which stages are done.
@@ -194,7 +196,8 @@ typedef struct boxcar_message_list {
 /* A claimer: it claims messages from one box and settles them there. */
 typedef struct boxcar_claimer {
     size_t struct_size;
-    boxcar_box box;
+    boxcar_box box;           /* or the number of a subscription: then all this is done for it alone.
+                                 BOXCAR_E_NOT_FOUND (argument "subscription"): there is none with this number */
     boxcar_owner owner;       /* the claimer's id: (boxcar_owner){boxcar_uuid_new()}, one for each worker */
     int64_t lease_ms;         /* of claims and renewals, 100 ms to 24 h */
     int batch_size;           /* 1 to 10,000: the most that one claim returns */
@@ -220,7 +223,7 @@ typedef struct boxcar_claimer {
 BOXCAR_API boxcar_status boxcar_claim(boxcar_store *store, const boxcar_claimer *claimer,
                                       boxcar_message_list **ret_list, boxcar_error *err);
 
-/* Releases every message of a box whose lease has expired, and counts an attempt for each.
+/* Releases every message of a box, or of a subscription, whose lease has expired, and counts an attempt for each.
  * *ret_count (may be NULL) receives the number of these messages. A claim does the same
  * first; this function is for programs that do not claim. */
 BOXCAR_API boxcar_status boxcar_reap(boxcar_store *store, boxcar_box box, int64_t *ret_count, boxcar_error *err);

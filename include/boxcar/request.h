@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-#define BOXCAR_BOXES 2 /* a boxcar_box is an index */
+#define BOXCAR_BOXES 2 /* a box is an index */
 
 /* Lists of a request: lent for the call. */
 typedef struct boxcar_new_message_list {
@@ -48,7 +48,7 @@ typedef enum boxcar_return {
     BOXCAR_RETURN_OWNED = 2    /* all that the owner holds in the box */
 } boxcar_return;
 
-/* What is asked of one box. */
+/* What is asked of one box, or of one subscription. */
 typedef struct boxcar_request_part {
     size_t struct_size;
     boxcar_settlement_list settle[BOXCAR_SETTLE_MAX]; /* by kind, each as for boxcar_settle(). Leave the places of
@@ -64,11 +64,15 @@ typedef struct boxcar_request_part {
                                  due: no other claimer can have them before. Messages of streams come as in
                                  any claim, because the order decides: the stream may have earlier messages */
     boxcar_return returns;    /* see boxcar_result.returned */
+    boxcar_box reader;        /* 0 = the box itself. Else the number of a subscription: the settlements, the reap and
+                                 the claim of this part are its own, whichever box it reads; not together with
+                                 claim_stored. BOXCAR_E_NOT_FOUND (argument "subscription"): there is none with
+                                 this number; nothing is done */
 } boxcar_request_part;
 
 #ifdef __cplusplus
 #define BOXCAR_REQUEST_PART_INIT (boxcar_request_part{sizeof(boxcar_request_part), {{0, 0}}, \
-    BOXCAR_LEASE_MS_DEFAULT, 0, false, 0, BOXCAR_BATCH_BYTES_DEFAULT, 0, 0, false, BOXCAR_RETURN_NONE})
+    BOXCAR_LEASE_MS_DEFAULT, 0, false, 0, BOXCAR_BATCH_BYTES_DEFAULT, 0, 0, false, BOXCAR_RETURN_NONE, 0})
 #else
 #define BOXCAR_REQUEST_PART_INIT ((boxcar_request_part){.struct_size = sizeof(boxcar_request_part), \
     .lease_ms = BOXCAR_LEASE_MS_DEFAULT, .claim_bytes = BOXCAR_BATCH_BYTES_DEFAULT})

@@ -34,7 +34,7 @@ BOXCAR_API const char *boxcar_stream_state_name(boxcar_stream_state state);
 /* A stream that has unfinished messages, or that is halted. Text is lent by its list. */
 typedef struct boxcar_stream {
     boxcar_str stream;
-    boxcar_box box;
+    boxcar_box box;            /* or the subscription: each reader has its own place in a stream */
     boxcar_stream_state state;
     int partition;
     int64_t pending;           /* unfinished messages, leased ones too; BOXCAR_STREAM_PENDING_MAX: that many

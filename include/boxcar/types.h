@@ -78,11 +78,17 @@ typedef struct boxcar_epoch { /* the number of a lease; every claim gets a highe
 typedef int64_t boxcar_time;
 #define BOXCAR_TIME_NONE INT64_MIN
 
-/* Which of the two boxes a message is in. Both have the same lifecycle. */
-typedef enum boxcar_box {
+/* Which of the two boxes a message is in. Both have the same lifecycle.
+ *
+ * Claims, settlements and what people look at belong to a *reader* of a box. Each box has a main reader, whose number
+ * is that of the box. Subscriptions are further readers, with numbers from 2 on (boxcar/subscription.h). Where a reader
+ * is meant, its number is given as the box. */
+typedef int boxcar_box;
+enum {
     BOXCAR_OUTBOX = 0,
     BOXCAR_INBOX = 1
-} boxcar_box;
+};
+#define BOXCAR_READER_MAX 32767 /* the largest number of a reader */
 
 /* The lifecycle. Numbers and names are the same in C, SQL and JSON. */
 typedef enum boxcar_message_status {
@@ -102,8 +108,8 @@ typedef enum boxcar_reason {
     BOXCAR_REASON_CANCELLED = 5
 } boxcar_reason;
 
-/* The names used in SQL, JSON and on the command line. "?" for a number out of range. Values are
- * consecutive from 0. */
+/* The names used in SQL, JSON and on the command line. "?" for a number out of range, as that of a
+ * subscription. Values are consecutive from 0. */
 BOXCAR_API const char *boxcar_box_name(boxcar_box box);
 BOXCAR_API const char *boxcar_message_status_name(boxcar_message_status status);
 BOXCAR_API const char *boxcar_reason_name(boxcar_reason reason);

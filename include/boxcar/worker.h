@@ -134,13 +134,15 @@ typedef struct boxcar_worker_options {
                                    back full. If it is not above batch_size, batches do not grow */
     const boxcar_fleet_options *fleet; /* many stores (boxcar/fleet.h); NULL = the one of `store`. Copied. The
                                           url of `store` does not count then, all else of it does */
+    boxcar_str subscription;    /* work for this subscription (boxcar/subscription.h) instead of the main
+                                   readers: all handlers are for its box. Absent = the main readers */
 } boxcar_worker_options;
 
 #ifdef __cplusplus
 #define BOXCAR_WORKER_OPTIONS_INIT (boxcar_worker_options{sizeof(boxcar_worker_options), 0, {{{0}}}, \
     BOXCAR_CONCURRENCY_DEFAULT, 50, 30000, BOXCAR_POLL_MS_DEFAULT, BOXCAR_HANDLER_TIMEOUT_MS_DEFAULT, \
     BOXCAR_GRACE_MS_DEFAULT, BOXCAR_MAINTAIN_MS_DEFAULT, false, false, 0, BOXCAR_STRATEGY_IMMEDIATE, \
-    BOXCAR_INTERVAL_MS_DEFAULT, BOXCAR_FLUSH_SIZE_DEFAULT, INT64_C(64) << 20, BOXCAR_BATCH_LIMIT_DEFAULT, 0})
+    BOXCAR_INTERVAL_MS_DEFAULT, BOXCAR_FLUSH_SIZE_DEFAULT, INT64_C(64) << 20, BOXCAR_BATCH_LIMIT_DEFAULT, 0, {0, 0}})
 #else
 #define BOXCAR_WORKER_OPTIONS_INIT ((boxcar_worker_options){.struct_size = sizeof(boxcar_worker_options), \
     .concurrency = BOXCAR_CONCURRENCY_DEFAULT, .batch_size = 50, .lease_ms = 30000, \
@@ -281,11 +283,12 @@ typedef struct boxcar_handler_stats {
     int64_t buckets[BOXCAR_HANDLER_BUCKETS]; /* calls per bucket, each call in one bucket only */
     boxcar_box box;    /* whose messages it handles */
     int64_t dead;      /* retries that were the last: dead letters (exhausted), not among `retried` */
+    boxcar_box reader; /* whose deliveries they are: the box, or the number of the worker's subscription */
 } boxcar_handler_stats;
 
 #ifdef __cplusplus
 #define BOXCAR_HANDLER_STATS_INIT (boxcar_handler_stats{sizeof(boxcar_handler_stats), {0, 0}, 0, 0, 0, 0, \
-    0, 0, 0, 0, {0}, BOXCAR_OUTBOX, 0})
+    0, 0, 0, 0, {0}, BOXCAR_OUTBOX, 0, BOXCAR_OUTBOX})
 #else
 #define BOXCAR_HANDLER_STATS_INIT ((boxcar_handler_stats){.struct_size = sizeof(boxcar_handler_stats)})
 #endif

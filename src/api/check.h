@@ -16,6 +16,13 @@ static inline boxcar_status check_read(const boxcar_store *store, const void *re
     return check_given(ret_list, "ret_list", err);
 }
 
+/* A store, and which reader of it. */
+static inline boxcar_status check_store_and_reader(const boxcar_store *store, boxcar_box reader,
+                                                   boxcar_error *err) {
+    TRY(check_given(store, "store", err));
+    return limits_check_reader(reader, "box", err);
+}
+
 static inline boxcar_status check_store_and_box(const boxcar_store *store, boxcar_box box,
                                                 boxcar_error *err) {
     TRY(check_given(store, "store", err));

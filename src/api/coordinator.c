@@ -165,6 +165,9 @@ static boxcar_status read_claim(const boxcar_coordinator *coordinator, boxcar_bo
     TRY(options_read(&claimer, sizeof(claimer), given, "claimer", err));
     if (!boxcar_uuid_is_none(claimer.owner.uuid) && !coordinator_is_owner(coordinator, claimer.owner))
         return error_invalid(err, "owner", "owner is not the coordinator's: leave it none");
+    if (claimer.box > BOXCAR_INBOX)
+        return error_invalid(
+            err, "box", "box is a subscription, and coordinators serve main readers: use boxcar_claim()");
     claimer.owner = coordinator->owner;
     claimer.box = box;
     TRY(limits_check_claim(&claimer, err));

@@ -92,6 +92,17 @@ static bool make_list(struct arena *arena, const boxcar_ordered_results *results
     return true;
 }
 
+/* A coordinator would settle the delivery of the main reader. */
+static boxcar_status check_readers(const boxcar_ordered_results *results, boxcar_error *err) {
+    for (size_t i = 0; i < results->count; i++)
+        if (results->items[i]->message->reader > BOXCAR_INBOX)
+            return error_invalid(err, "results",
+                                 "results[%zu] is of a subscription, and coordinators serve main readers: "
+                                 "settle it with boxcar_settle()",
+                                 i);
+    return BOXCAR_OK;
+}
+
 static boxcar_status check_owners(const boxcar_coordinator *coordinator,
                                   const boxcar_ordered_results *results, boxcar_error *err) {
     for (size_t i = 0; i < results->count; i++)
@@ -115,6 +126,7 @@ boxcar_status boxcar_ordered_settle(boxcar_coordinator *coordinator, const boxca
     TRY(check_given(coordinator, "coordinator", err));
     TRY(check_given(results, "results", err));
     TRY(check_owners(coordinator, results, err));
+    TRY(check_readers(results, err));
     if (!make_list(&arena, results, &list))
         return error_no_memory(err);
     boxcar_settlement_list settlements = {list.settlements, results->count};

@@ -1,5 +1,6 @@
 #include "base/options.h"
 #include "check.h"
+#include "core/names.h"
 #include "store/store.h"
 
 /* ---- looking ---- */
@@ -21,7 +22,7 @@ boxcar_status boxcar_stream_find(boxcar_store *store, boxcar_box box, boxcar_str
     boxcar_stream_filter filter = BOXCAR_STREAM_FILTER_INIT;
     struct stream_rows *rows;
 
-    TRY(check_store_and_box(store, box, err));
+    TRY(check_store_and_reader(store, box, err));
     TRY(limits_check_stream(stream, "stream", err));
     TRY(check_given(ret_list, "ret_list", err));
     filter.box = box;
@@ -31,7 +32,7 @@ boxcar_status boxcar_stream_find(boxcar_store *store, boxcar_box box, boxcar_str
         list_free(rows);
         return error_set(err, BOXCAR_E_NOT_FOUND,
                          "the %s has no such stream: nothing of it is unfinished, and it is not halted",
-                         boxcar_box_name(box));
+                         reader_kind(box));
     }
     return LIST_GIVE(rows, ret_list, err);
 }
@@ -61,7 +62,7 @@ static boxcar_status change(boxcar_store *store, boxcar_box box, boxcar_str stre
     const boxcar_log_field field = {"stream", stream};
     boxcar_work_id work_id = {0};
 
-    TRY(check_store_and_box(store, box, err));
+    TRY(check_store_and_reader(store, box, err));
     TRY(limits_check_stream(stream, "stream", err));
     TRY(store->ops->stream_change(store, box, stream, action, &work_id, err));
     store_log(store, BOXCAR_LOG_INFO, ACTIONS[action].event, &field, 1, "%s", ACTIONS[action].text);

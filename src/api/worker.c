@@ -134,7 +134,11 @@ void boxcar_worker_stats_read(boxcar_worker *worker, boxcar_worker_stats *ret_st
 bool boxcar_worker_handler_stats_read(boxcar_worker *worker, size_t i, boxcar_handler_stats *ret_stats) {
     if (!worker || answer_check(ret_stats, "ret_stats", NULL) != BOXCAR_OK || i > worker->handlers->count)
         return false;
-    handler_read_stats(i < worker->handlers->count ? worker->handlers->items[i] : worker->wait_handler,
-                       ret_stats);
+    if (i == worker->handlers->count) {
+        handler_read_stats(worker->wait_handler, BOXCAR_OUTBOX, ret_stats);
+        return true;
+    }
+    struct handler *handler = worker->handlers->items[i];
+    handler_read_stats(handler, worker_reader(worker, handler->box), ret_stats);
     return true;
 }

@@ -144,3 +144,7 @@ bool stream_state_parse(boxcar_str name, boxcar_stream_state *ret_state) {
 bool stream_policy_parse(boxcar_str name, boxcar_stream_policy *ret_policy) {
     return parse(STREAM_POLICY, name, ret_policy);
 }
+
+const char *reader_kind(boxcar_box reader) {
+    return reader > BOXCAR_INBOX ? "subscription" : boxcar_box_name(reader);
+}

@@ -13,4 +13,7 @@ bool join_status_parse(boxcar_str name, boxcar_join_status *ret_status);
 bool stream_state_parse(boxcar_str name, boxcar_stream_state *ret_state);
 bool stream_policy_parse(boxcar_str name, boxcar_stream_policy *ret_policy);
 
+/* What kind of reader has this number, for error texts: "outbox", "inbox", "subscription". */
+const char *reader_kind(boxcar_box reader);
+
 #endif

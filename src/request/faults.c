@@ -172,6 +172,21 @@ static void check_claim(struct search *search, const boxcar_request_part *part, 
     }
 }
 
+/* The main readers have no number here: their part has none to give. */
+static void check_reader(struct search *search, const boxcar_request_part *part, const char *box) {
+    boxcar_error *err = &search->err;
+    if (part->reader == BOXCAR_INBOX || part->reader < 0 || part->reader > BOXCAR_READER_MAX)
+        take(search, box,
+             error_invalid(err, "reader",
+                           "reader is %d: give the number of a subscription, or 0 for the box itself",
+                           part->reader));
+    else if (part->reader > 0 && part->claim_stored)
+        take(search, box,
+             error_invalid(err, "claim_stored",
+                           "claim_stored cannot go together with a subscription: messages are stored for the "
+                           "box itself"));
+}
+
 static void check_part(struct search *search, boxcar_request_part *part, const char *box) {
     for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
         if (kind != BOXCAR_RESOLVE)
@@ -187,6 +202,7 @@ static void check_part(struct search *search, boxcar_request_part *part, const c
                                kind));
     check_claim(search, part, box);
     take(search, box, limits_check_return(part->returns, "returns", &search->err));
+    check_reader(search, part, box);
 }
 
 /* ---- the whole ---- */

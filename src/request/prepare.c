@@ -149,7 +149,7 @@ boxcar_status prepare_settlements(struct arena *arena, struct boxcar_store *stor
         for (int kind = 0; kind < BOXCAR_SETTLE_KINDS; kind++)
             TRY(prepare_list(arena, (boxcar_settle_kind)kind, &request->parts[box].settle[kind],
                              &copies[kind], err));
-        TRY(prepare_work_ids(store, (boxcar_box)box, copies, err));
+        TRY(prepare_work_ids(store, request_reader(request, box), copies, err));
     }
     return BOXCAR_OK;
 }

@@ -52,10 +52,18 @@ void request_log_messages(const struct boxcar_store *store, boxcar_box box, boxc
 
 /* ---- sending ---- */
 
+static void name_reader(struct part_result *part, boxcar_box reader) {
+    for (size_t i = 0; i < part->claimed_count; i++)
+        part->claimed[i].reader = reader;
+    for (size_t i = 0; i < part->returned_count; i++)
+        part->returned[i].reader = reader;
+}
+
 boxcar_status request_send(struct boxcar_store *store, const struct request *request,
                            struct result *ret_result, boxcar_error *err) {
     TRY(store->ops->process(store, request, ret_result, err));
     for (int box = 0; box < BOXES; box++) {
+        name_reader(&ret_result->parts[box], request_reader(request, box));
         log_box(store, &request->parts[box], &ret_result->parts[box]);
         if (!request->logs_messages_later)
             request_log_messages(store, (boxcar_box)box, request->base.messages[box],
@@ -93,8 +101,15 @@ boxcar_status request_run(struct boxcar_store *store, struct request *request, s
     return request_send(store, request, ret_result, err);
 }
 
+boxcar_request_part *request_part_of(struct request *request, boxcar_box reader) {
+    boxcar_request_part *part = &request->parts[request_index(reader)];
+
+    part->reader = reader > BOXCAR_INBOX ? reader : 0;
+    return part;
+}
+
 void request_set_claim(struct request *request, const boxcar_claimer *claimer) {
-    boxcar_request_part *part = &request->parts[claimer->box];
+    boxcar_request_part *part = request_part_of(request, claimer->box);
     part->claim_size = claimer->batch_size;
     part->lease_ms = claimer->lease_ms;
     part->claim_bytes = claimer->batch_bytes;

@@ -27,6 +27,11 @@ boxcar_status request_beat(struct boxcar_store *store, const struct instance *in
                            int64_t stale_threshold_ms, boxcar_error *err);
 boxcar_status request_farewell(struct boxcar_store *store, boxcar_owner owner, boxcar_error *err);
 
+/* Where in a request of one part that of a reader is: a subscription's has the index of the outbox. */
+static inline int request_index(boxcar_box reader) {
+    return reader == BOXCAR_INBOX ? BOXCAR_INBOX : BOXCAR_OUTBOX;
+}
+boxcar_request_part *request_part_of(struct request *request, boxcar_box reader);
 /* What a claimer asks of its box. */
 void request_set_claim(struct request *request, const boxcar_claimer *claimer);
 

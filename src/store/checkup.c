@@ -17,6 +17,8 @@
 #define DISK_WARNING_SHARE 0.05
 #define TOPICS_SHOWN 10
 #define HOSTS_SHOWN 10
+#define NAME_SHOWN 100 /* bytes of a subscription's */
+#define READER_SIZE (NAME_SHOWN + 32)
 
 const char *checkup_age(double seconds, char ret_text[CHECKUP_AGE_SIZE]) {
     static const struct {
@@ -103,14 +105,22 @@ static const char *about(const struct box_facts *facts) {
 /* Counting stops there. */
 static const char *at_least(int64_t count) { return count >= CHECKUP_COUNT_MAX ? "at least " : ""; }
 
-/* For remedies: commands look at the outbox unless told otherwise. */
-static const char *box_option(const struct box_facts *facts) {
-    return facts->box == BOXCAR_INBOX ? " --box inbox" : "";
+/* For remedies: commands look at the main reader of the outbox unless told otherwise. */
+static const char *box_option(const struct box_facts *facts, char ret_text[READER_SIZE]) {
+    boxcar_str name = utf8_cut(facts->subscription, NAME_SHOWN);
+
+    if (facts->box > BOXCAR_INBOX)
+        snprintf(ret_text, READER_SIZE, " --subscription %.*s", name.data ? (int)name.len : 4,
+                 name.data ? name.data : "NAME");
+    return facts->box > BOXCAR_INBOX ? ret_text : facts->box == BOXCAR_INBOX ? " --box inbox" : "";
 }
+#define BOX_OPTION(facts) box_option((facts), (char[READER_SIZE]){0})
 
 /* For what may stand among findings about the outbox. */
 static const char *of_box(const struct box_facts *facts) {
-    return facts->box == BOXCAR_INBOX ? " of the inbox" : "";
+    return facts->box > BOXCAR_INBOX    ? " of the subscription"
+           : facts->box == BOXCAR_INBOX ? " of the inbox"
+                                        : "";
 }
 
 static bool is_anything_ready(const struct box_facts *facts) {
@@ -134,7 +144,8 @@ static void judge_absence(struct findings *findings, const struct box_facts *fac
     findings_add(findings, "workers", BOXCAR_SEVERITY_WARNING,
                  "no worker has reported within %s while %s%lld message%s %s ready", live, about(facts),
                  (long long)all->ready, plural(all->ready), all->ready == 1 ? "is" : "are");
-    findings_remedy(findings, "start one: boxcar worker --%shandler TOPIC=exec:COMMAND",
+    findings_remedy(findings, "start one: boxcar worker%s --%shandler TOPIC=exec:COMMAND",
+                    facts->box > BOXCAR_INBOX ? BOX_OPTION(facts) : "",
                     facts->box == BOXCAR_INBOX ? "inbox-" : "");
 }
 
@@ -232,7 +243,7 @@ static boxcar_status judge_topics(struct findings *findings, const struct box_fa
         findings_add(findings, "unhandled_topics", BOXCAR_SEVERITY_WARNING,
                      "%zu more topics with ready messages are handled by no running worker",
                      count - TOPICS_SHOWN);
-        findings_remedy(findings, "boxcar stats --by-topic%s lists them all", box_option(facts));
+        findings_remedy(findings, "boxcar stats --by-topic%s lists them all", BOX_OPTION(facts));
     }
     if (count == 0)
         findings_add(findings, "unhandled_topics", BOXCAR_SEVERITY_OK,
@@ -252,7 +263,7 @@ static void judge_leases(struct findings *findings, const struct box_facts *fact
                  (long long)facts->overdue, facts->overdue == 1 ? " is" : "s are",
                  CHECKUP_AGE(facts->overdue_seconds));
     findings_remedy(findings, "no worker claims their topics: start one; until then run boxcar reap%s",
-                    box_option(facts));
+                    BOX_OPTION(facts));
 }
 
 static void judge_oldest(struct findings *findings, const struct box_facts *facts) {
@@ -269,7 +280,7 @@ static void judge_oldest(struct findings *findings, const struct box_facts *fact
     if (age > OLD_WARNING_SECONDS)
         findings_remedy(findings,
                         "more workers, or a higher --concurrency; boxcar stats --by-topic%s shows where",
-                        box_option(facts));
+                        BOX_OPTION(facts));
 }
 
 static void judge_dead(struct findings *findings, const struct box_facts *facts) {
@@ -285,7 +296,7 @@ static void judge_dead(struct findings *findings, const struct box_facts *facts)
                  "%lld dead letter%s, %s%lld of them died in the last hour", (long long)all, plural(all),
                  at_least(facts->died_lately), (long long)facts->died_lately);
     findings_remedy(findings, "boxcar dead ls%s shows why; boxcar dead replay%s makes them ready again",
-                    box_option(facts), box_option(facts));
+                    BOX_OPTION(facts), BOX_OPTION(facts));
 }
 
 static void judge_halted(struct findings *findings, const struct box_facts *facts) {
@@ -298,7 +309,7 @@ static void judge_halted(struct findings *findings, const struct box_facts *fact
                  at_least(facts->halted), (long long)facts->halted, plural(facts->halted), of_box(facts),
                  facts->halted == 1 ? "is" : "are");
     findings_remedy(findings, "boxcar stream ls --halted%s shows them; boxcar stream resume%s resumes one",
-                    box_option(facts), box_option(facts));
+                    BOX_OPTION(facts), BOX_OPTION(facts));
 }
 
 static void judge_order(struct findings *findings, const struct box_facts *facts) {

@@ -60,7 +60,7 @@ struct waiting_topic {
 };
 
 struct box_facts {
-    boxcar_box box;
+    boxcar_box box;            /* or the number of a subscription */
     const boxcar_stats *stats; /* of all topics, then of each */
     size_t stats_count;
     const struct waiting_topic *others; /* with ready messages, perhaps not in stats, which may be a sample */
@@ -76,11 +76,14 @@ struct box_facts {
     int64_t halted;      /* streams, counted to CHECKUP_COUNT_MAX */
     int64_t violations;  /* messages acked before an earlier one of their stream, counted likewise */
     boxcar_upkeep upkeep;
+    boxcar_str subscription; /* its name; absent = a main reader */
 };
 
 /* workers, unhandled_topics, expired_leases, oldest_ready, dead_letters, halted_streams, stream_order, upkeep
  */
 boxcar_status checkup_box(struct findings *findings, const struct box_facts *facts, boxcar_error *err);
+/* subscriptions: a finding for each of those of a box; none in a store without subscriptions. */
+void checkup_subscriptions(struct findings *findings, boxcar_box box, const struct subscription_rows *rows);
 /* The same checks for a role that may not look. */
 void checkup_box_hidden(struct findings *findings, const char *why, const char *remedy);
 /* The same checks in a store that lacks parts that looking needs; checkup_parts() has named them. */

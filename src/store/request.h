@@ -44,6 +44,9 @@ struct request_own {
     bool no_suspects;          /* claim none: one of them is being tried already */
 };
 
+/* A part may be that of a subscription, with either index: everything in it but `own.keys`, `own.fresh_ids`
+ * and the new messages is about request_reader(). Waits are main readers' only. */
+
 /* Everything here is borrowed for the call and has been validated: stores trust it. Every message has an id,
  * and no key: that has become its id, or is among the keys. Texts that are empty are absent. */
 struct request {
@@ -58,6 +61,11 @@ struct request {
     bool logs_messages_later; /* a transaction spans requests: what they store is logged when it is committed
                                */
 };
+
+/* Whose the part with this index is: the main reader of that box, or a subscription. */
+static inline boxcar_box request_reader(const struct request *request, int box) {
+    return request->parts[box].reader > 0 ? request->parts[box].reader : box;
+}
 
 /* The new messages of a box, with what the library knows about them. */
 struct new_messages {

@@ -20,6 +20,7 @@
 #include "boxcar/maintain.h"
 #include "boxcar/store.h"
 #include "boxcar/stream.h"
+#include "boxcar/subscription.h"
 #include "request.h"
 
 struct attempt_rows {
@@ -49,6 +50,10 @@ struct inbox_receipt_rows {
 struct event_rows {
     LIST_OF(boxcar_event);
     int64_t position; /* how far it has looked */
+};
+
+struct subscription_rows {
+    LIST_OF(boxcar_subscription);
 };
 
 struct stream_rows {
@@ -118,6 +123,25 @@ enum inbox_question {
 
 #define EVENTS_BY_POSITION (-1) /* instead of a version to read from */
 
+enum subscription_action {
+    SUBSCRIPTION_ADD,
+    SUBSCRIPTION_PAUSE,
+    SUBSCRIPTION_RESUME,
+    SUBSCRIPTION_ALTER,
+    SUBSCRIPTION_REWIND,
+    SUBSCRIPTION_REMOVE
+};
+
+/* What becomes of a subscription; each action looks at its own members. */
+struct subscription_change {
+    enum subscription_action action;
+    boxcar_str name;                            /* of all actions */
+    const boxcar_new_subscription *given;       /* ADD */
+    const boxcar_subscription_changes *changes; /* ALTER */
+    boxcar_place place;                         /* REWIND */
+    bool force;                                 /* REMOVE */
+};
+
 enum stream_action { STREAM_RESUME, STREAM_REPLAY, STREAM_SKIP };
 
 enum upkeep_task {
@@ -146,7 +170,7 @@ static const boxcar_str EVERY_TOPIC = {"*", 1};
 /* A worker in one of its boxes, as others see it. All borrowed. */
 struct instance {
     boxcar_owner owner;
-    boxcar_box box;
+    boxcar_box box;  /* or the number of the subscription that it serves */
     bool no_box;     /* no box is named: what is registered of the owner is brought up to date; an owner
                         that is not known is registered in both boxes, without topics */
     boxcar_str host; /* for people */
@@ -160,7 +184,8 @@ struct instance {
 /* A claimer that waits for work. */
 struct nap {
     boxcar_owner owner;
-    struct {
+    struct {                      /* by box: where messages arrive */
+        boxcar_box reader;        /* for whom: the index itself, or a subscription of this box */
         bool awaited;             /* work in this box would wake it ... */
         const boxcar_str *topics; /* ... if it has one of these topics */
         size_t topic_count;
@@ -169,6 +194,8 @@ struct nap {
     int wake_fd; /* readable = get up at once; -1 = none */
 };
 
+/* Where an operation takes a boxcar_box, it may be the number of a subscription, unless it is about storing
+ * messages. If there is none with this number: store_refuse_reader(). */
 struct store_ops {
     const char *kind; /* "sqlite", "postgres" */
 
@@ -207,7 +234,8 @@ struct store_ops {
     /* The work ids of messages of a box, in the order of their ids; 0 = the box has no such message. */
     boxcar_status (*work_ids)(struct boxcar_store *store, boxcar_box box, const boxcar_message_id *ids,
                               size_t count, boxcar_work_id *ret_ids, boxcar_error *err);
-    boxcar_status (*attempts)(struct boxcar_store *store, boxcar_work_id work_id,
+    /* attempts: of the main reader of the message's box, or of a subscription (from 2 on). */
+    boxcar_status (*attempts)(struct boxcar_store *store, boxcar_box reader, boxcar_work_id work_id,
                               struct attempt_rows **ret_list, boxcar_error *err);
     boxcar_status (*stats)(struct boxcar_store *store, boxcar_box box, bool by_topic,
                            struct stats_rows **ret_list, boxcar_error *err);
@@ -259,6 +287,13 @@ struct store_ops {
                                        boxcar_stream_policy policy, boxcar_error *err);
     boxcar_status (*stream_rules)(struct boxcar_store *store, struct stream_rule_rows **ret_list,
                                   boxcar_error *err);
+
+    /* Subscriptions; see boxcar/subscription.h for what each refuses. change: *ret_reader is the number,
+     * *ret_count how many messages are ahead after a rewind. read: `name` absent = all, by name. */
+    boxcar_status (*subscription_change)(struct boxcar_store *store, const struct subscription_change *change,
+                                         boxcar_box *ret_reader, int64_t *ret_count, boxcar_error *err);
+    boxcar_status (*subscription_read)(struct boxcar_store *store, boxcar_str name,
+                                       struct subscription_rows **ret_list, boxcar_error *err);
 
     /* Instances say that they live (again and again, for each box they serve) and that they go by a request.
      * A call that names the owner of one is a sign of life, too, in both boxes. Those silent in every way for
@@ -314,6 +349,15 @@ static inline bool store_logs(const struct boxcar_store *store, boxcar_log_level
     return store->log && (int)level >= store->log_level;
 }
 
+/* BOXCAR_E_NOT_FOUND with the argument "subscription": no reader has this number; no subscription has this
+ * name. */
+boxcar_status store_refuse_reader(boxcar_box reader, boxcar_error *err);
+boxcar_status store_refuse_subscription(boxcar_str name, boxcar_error *err);
+
+/* As ops->message_read; each message says whose delivery it is. */
+boxcar_status message_rows_read(struct boxcar_store *store, const struct message_choice *choice,
+                                struct message_rows **ret_list, boxcar_error *err);
+
 /* Hands a record to the store's log function, if it wants such. */
 void store_log(const struct boxcar_store *store, boxcar_log_level level, const char *event,
                const boxcar_log_field *fields, size_t field_count, const char *format, ...)
@@ -324,7 +368,7 @@ void store_log_replayed_steps(const struct boxcar_store *store, int64_t count);
 
 /* The schema version both stores deploy: the number of their newest migration; and the
  * oldest program (by schema version) that may use such a store. */
-#define STORE_SCHEMA_VERSION 14
+#define STORE_SCHEMA_VERSION 15
 
 /* The oldest schema version that a deployment can bring up to date. Earlier ones were never released;
  * migrations 1 to 9 make version 9 at once (decision 43). */

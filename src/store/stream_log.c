@@ -5,13 +5,16 @@
 
 void stream_log_halted(const struct boxcar_store *store, boxcar_box box, boxcar_str stream,
                        boxcar_work_id work_id) {
-    char id[24];
+    char id[24], number[16];
 
     if (!store_logs(store, BOXCAR_LOG_WARN))
         return;
     snprintf(id, sizeof(id), "%" PRId64, work_id.value);
-    const boxcar_log_field fields[] = {
-        {"box", boxcar_str_of(boxcar_box_name(box))}, {"stream", stream}, {"work_id", boxcar_str_of(id)}};
+    snprintf(number, sizeof(number), "%d", box);
+    const boxcar_log_field reader = box > BOXCAR_INBOX
+                                        ? (boxcar_log_field){"subscription_number", boxcar_str_of(number)}
+                                        : (boxcar_log_field){"box", boxcar_str_of(boxcar_box_name(box))};
+    const boxcar_log_field fields[] = {reader, {"stream", stream}, {"work_id", boxcar_str_of(id)}};
     store_log(store, BOXCAR_LOG_WARN, "stream_halt", fields, sizeof(fields) / sizeof(fields[0]),
               "message %s died and its stream is halted until it is resumed", id);
 }

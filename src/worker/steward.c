@@ -1,6 +1,7 @@
 #include "worker.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 /* A worker that ends waits no longer than this for the steward. Until then a step of upkeep may take
  * longer. */
 #define CALL_MS 5000
+#define READER_NAME_SIZE 132
 
 /* Which of the doctor's findings are worth a line in the log. */
 static const struct {
@@ -88,11 +90,23 @@ static boxcar_status maintain(struct keeper *keeper, struct boxcar_store *store,
     return BOXCAR_OK;
 }
 
+/* In front of what is found about a reader; nothing for that of the outbox. */
+static const char *name_reader(const struct keeper *keeper, boxcar_box box, char ret_name[READER_NAME_SIZE]) {
+    boxcar_str subscription = utf8_cut(keeper->worker->subscription, READER_NAME_SIZE - 32);
+    if (worker_reader(keeper->worker, box) > BOXCAR_INBOX)
+        snprintf(ret_name, READER_NAME_SIZE, "subscription \"%.*s\": ", (int)subscription.len,
+                 subscription.data);
+    else
+        snprintf(ret_name, READER_NAME_SIZE, "%s", box == BOXCAR_INBOX ? "inbox: " : "");
+    return ret_name;
+}
+
 static void complain(struct keeper *keeper, boxcar_box box, size_t i, const boxcar_finding *finding) {
     bool is_of_store = COMPLAINT[i].is_of_store;
+    char name[READER_NAME_SIZE];
     store_log(keeper->logger,
               finding->severity >= BOXCAR_SEVERITY_WARNING ? BOXCAR_LOG_WARN : BOXCAR_LOG_INFO,
-              COMPLAINT[i].event, NULL, 0, "%s%.*s", box == BOXCAR_INBOX && !is_of_store ? "inbox: " : "",
+              COMPLAINT[i].event, NULL, 0, "%s%.*s", is_of_store ? "" : name_reader(keeper, box, name),
               (int)(finding->text.len < 400 ? finding->text.len : 400), finding->text.data);
     for (int other = 0; other < BOXES; other++)
         if (is_of_store || other == (int)box)
@@ -126,7 +140,7 @@ static void complain_about(struct keeper *keeper, boxcar_box box, size_t i, cons
 static void look_for_trouble(struct keeper *keeper, struct boxcar_store *store, boxcar_box box) {
     struct finding_rows *list = NULL;
     if (keeper->worker->handlers->boxes[box].count == 0 || !is_any_due(keeper, box) ||
-        store->ops->diagnose(store, box, false, &list, NULL) != BOXCAR_OK)
+        store->ops->diagnose(store, worker_reader(keeper->worker, box), false, &list, NULL) != BOXCAR_OK)
         return;
     for (size_t i = 0; i < COMPLAINTS; i++)
         complain_about(keeper, box, i, list);

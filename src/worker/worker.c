@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/thread.h"
+#include "base/utf8.h"
 #include "core/limits/limits.h"
 #include "core/wait.h"
 #include "store/open.h"
@@ -142,6 +143,13 @@ static boxcar_status copy_store(struct boxcar_worker *worker, const boxcar_store
                : error_no_memory(err);
 }
 
+static boxcar_status copy_subscription(struct boxcar_worker *worker, boxcar_str name, boxcar_error *err) {
+    if (str_is_absent(name))
+        return BOXCAR_OK;
+    TRY(limits_check_subscription_name(name, "subscription", err));
+    return arena_copy_str(&worker->arena, name, &worker->subscription) ? BOXCAR_OK : error_no_memory(err);
+}
+
 static boxcar_status init(struct boxcar_worker *worker, const boxcar_worker_options *given,
                           boxcar_error *err) {
     boxcar_worker_options options = BOXCAR_WORKER_OPTIONS_INIT;
@@ -157,6 +165,7 @@ static boxcar_status init(struct boxcar_worker *worker, const boxcar_worker_opti
         return error_no_memory(err);
     TRY(tuning_read(given, &options, &worker->tuning, err));
     TRY(copy_store(worker, options.store, options.fleet != NULL, err));
+    TRY(copy_subscription(worker, options.subscription, err));
     worker->drain = options.drain;
     worker->owner =
         boxcar_uuid_is_none(options.owner.uuid) ? (boxcar_owner){boxcar_uuid_new()} : options.owner;
@@ -195,6 +204,7 @@ void worker_part_init(struct boxcar_worker *part, const struct boxcar_worker *wh
     part->open = whole->open;
     part->owner = whole->owner;
     part->drain = whole->drain;
+    part->subscription = whole->subscription;
     part->wake_fd = -1;
 }
 

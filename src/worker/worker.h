@@ -43,6 +43,9 @@ struct boxcar_worker {
     struct arena arena; /* of the store's texts */
     boxcar_owner owner;
     bool drain;
+    boxcar_str subscription;   /* that it works for; absent = the main readers. When the store is open: ... */
+    _Atomic int reader;        /* ... its number, ... */
+    boxcar_box subscribed_box; /* ... and the only box that is served */
     boxcar_status (*open)(const boxcar_store_options *options, struct boxcar_store **ret_store,
                           boxcar_error *err); /* store_open() */
     struct handler_table *handlers;
@@ -78,6 +81,11 @@ void worker_part_init(struct boxcar_worker *part, const struct boxcar_worker *wh
 void worker_part_release(struct boxcar_worker *part);
 boxcar_status worker_reconfigure(struct boxcar_worker *worker, const boxcar_worker_options *options,
                                  boxcar_error *err);
+/* Whose messages of a box it handles: the main reader's, or its subscription's. */
+static inline boxcar_box worker_reader(const struct boxcar_worker *worker, int box) {
+    int reader = atomic_load(&worker->reader);
+    return reader > 0 && worker->subscribed_box == box ? reader : box;
+}
 /* See boxcar_worker_stop(). Safe in a signal handler. */
 void worker_stop(struct boxcar_worker *worker);
 /* Makes its loop come round. Safe in a signal handler. */

@@ -17,6 +17,7 @@ store schema boxcar one two three - BOXCAR_SCHEMA schema
 store durability full normal normal - half BOXCAR_DURABILITY -
 store busy_timeout 30s 1s 2s - 25h BOXCAR_BUSY_TIMEOUT -
 store answer_timeout 30s 1s 2s - 25h BOXCAR_ANSWER_TIMEOUT -
+worker subscription null one two three - BOXCAR_WORKER_SUBSCRIPTION subscription
 worker concurrency 4 5 6 7 1025 BOXCAR_CONCURRENCY concurrency
 worker batch_size 50 51 52 53 0 BOXCAR_BATCH_SIZE batch-size
 worker batch_limit 1000 1001 1002 1003 0 BOXCAR_BATCH_LIMIT batch-limit
@@ -124,6 +125,8 @@ FAULTS
 is "one line for each fault and no more" 12 "$(wc -l <err.txt | tr -d ' ')"
 unlike "an unknown section is complained about once" "*anything*" "$err"
 refuses "a file that is not there" 2 "boxcar: config: missing.ini: No such file*" boxcar config --check missing.ini
+refuses "a name that no subscription can have" 2 "*subscription has a /*" \
+    boxcar config --check <(printf '[worker]\nsubscription = a/b\n')
 refuses "a metrics address that is none" 2 "*:2: listen is 'xx': give ADDRESS:PORT*" \
     boxcar config --check <(printf '[metrics]\nlisten = xx\n')
 refuses "a store that is none" 2 "*url has an unknown form*" boxcar config --check <(printf '[store]\nurl = foo\n')

@@ -58,6 +58,8 @@ has() {
 for i in 1 2 3; do enqueue orders.paid "secret-payload-$i"; done
 enqueue mail.send secret-payload --header secret-name=secret-header
 enqueue nobody.wants secret-payload
+boxcar subscription add watcher 'watched.*' >/dev/null
+boxcar subscription pause watcher >/dev/null
 start_worker --metrics 127.0.0.1:0 --handler 'orders.*=discard' --handler 'mail.send=exec:/bin/false' \
     --handler 'odd"\topic=discard'
 like "port 0 takes a free one, and the log says which" "127.0.0.1:[1-9]*" "$address"
@@ -72,6 +74,11 @@ has "and summed" '^boxcar_handler_seconds_sum{topic="mail.send",box="outbox"} [0
 has "the state" '^boxcar_worker_state{state="running"} 1$'
 has "the store is up" '^boxcar_store_up 1$'
 has "the store's numbers" '^boxcar_store_messages{status="done",box="outbox"} 3$'
+# BX-094
+has "subscriptions" '^boxcar_subscription_messages{subscription="watcher",box="outbox",status="ready"} 0$'
+has "how far behind they are" '^boxcar_subscription_lag_seconds{subscription="watcher",box="outbox"} 0$'
+has "what is kept for them" '^boxcar_subscription_held_messages{subscription="watcher",box="outbox"} 0$'
+has "that one is paused" '^boxcar_subscription_paused{subscription="watcher",box="outbox"} 1$'
 has "a topic that needs escapes" '^boxcar_handler_running{topic="odd\\"\\\\topic",box="outbox"} 0$'
 is "claimed" 1 "$(awk '$1 == "boxcar_messages_claimed_total" && $2 >= 4' body.txt | wc -l)"
 
@@ -128,6 +135,15 @@ has "the age of upkeep" '^boxcar_store_upkeep_age_seconds [0-9]'
 has "halted in the inbox" '^boxcar_streams_halted{box="inbox"} 1$'
 has "not in the outbox" '^boxcar_streams_halted{box="outbox"} 0$'
 has "one worker" '^boxcar_instances 1$'
+stop_worker "stops cleanly"
+
+# The worker of a subscription says so.
+boxcar subscription resume watcher >/dev/null
+boxcar enqueue watched.it 1 >/dev/null
+start_worker --metrics 127.0.0.1:0 --subscription watcher --handler 'watched.*=discard'
+has "its handlers are labelled" \
+    '^boxcar_messages_settled_total{topic="watched.\*",box="outbox",subscription="watcher",outcome="acked"} 1$'
+has "its partitions are those of its box" '^boxcar_partitions_owned{box="outbox"} [1-9]'
 stop_worker "stops cleanly"
 
 start_worker --metrics 0.0.0.0:0 --handler 't=discard'

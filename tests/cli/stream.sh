@@ -158,7 +158,7 @@ boxcar worker --poll 100ms --handler 'nobody=discard' --concurrency 3 --log-leve
 worker=$!
 wait_for sh -c "boxcar instance ls -o json | jq -e 'length > 0'"
 exits "a worker" 0 boxcar instance ls -o json
-is "fields" 'instance_id,box,host,pid,concurrency,started_at,seen_at,rank,first_partition,partition_count,leased,oldest_lease_at' \
+is "fields" 'instance_id,box,host,pid,concurrency,started_at,seen_at,rank,first_partition,partition_count,leased,oldest_lease_at,subscription' \
     "$(json '.[0]|keys_unsorted|join(",")')"
 is "has them all" "$worker 3 0 0 10000 0 null" \
     "$(json '.[0]|[.pid, .concurrency, .rank, .first_partition, .partition_count, .leased, .oldest_lease_at]|map(tostring)|join(" ")')"

@@ -1,11 +1,12 @@
--- Workers that were heard of lately, with the topics they handle: a row for each box that a worker serves. Live workers
+-- Workers that were heard of lately, with the topics they handle: a row for each reader that a worker serves. Live workers
 -- also have their rank among those that handle the same topics there, and the partitions of streams that belong to
 -- them.
 create or replace view :"schema"._instance as
-select r.instance_id, case r.box when 0 then 'outbox' else 'inbox' end as box, r.host, r.pid, r.concurrency,
+select r.instance_id, case d.box when 0 then 'outbox' else 'inbox' end as box, r.host, r.pid, r.concurrency,
        r.exact || array(select p || '*' from unnest(r.prefixes) with ordinality u(p, n) order by u.n) as topics,
-       r.started_at, greatest(r.seen_at, s.seen_at) as seen_at, p.rank, p.first_partition, p.partition_count
-from :"schema".instance_row r
+       r.started_at, greatest(r.seen_at, s.seen_at) as seen_at, p.rank, p.first_partition, p.partition_count,
+       r.box as reader, d.name::text as reader_name
+from :"schema".instance_row r join :"schema".reader d on d.number = r.box
 left join lateral (
     select s.seen_at from :"schema".instance_sign s where s.instance_id = r.instance_id
     order by s.seen_at desc limit 1) s on true

@@ -10,11 +10,14 @@ select s.box, s.key,
        (select x.owner from :"schema".lease x where x.epoch = l.epoch and x.box = s.box limit 1) as owner,
        s.halted_at, s.halted_by
 from :"schema".stream s
+cross join lateral (
+    select x.log_box, x.choosy, x.in_exact, x.in_prefixes, x.but_exact, x.but_prefixes, x.from_time, x.from_id from :"schema".frontier x
+    where x.box = s.box and x.lane = 1 order by x.box desc, x.lane desc, x.seq desc limit 1) f
 left join lateral (
     select x.epoch, m.work_id, m.topic
     from :"schema".lease x cross join lateral (
         select m.work_id, m.topic from :"schema".message m
-        where m.box = s.box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key
+        where m.box = f.log_box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key
           and m.work_id > s.taken_from and m.work_id <= s.position and x.items @> m.work_id
         order by m.stream, m.work_id limit 1) m
     where x.box = s.box and x.epoch = s.epoch order by m.work_id limit 1) taken on true
@@ -25,7 +28,10 @@ left join lateral (
     select taken.work_id, taken.topic, null, 0 where taken.work_id is not null
     union all
     (select m.work_id, m.topic, greatest(m.due_at, m.created_at), 0 from :"schema".message m
-     where m.box = s.box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key and m.work_id > s.position
+     where m.box = f.log_box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key and m.work_id > s.position
+       and :"schema"._reads(f.choosy, f.in_exact, f.in_prefixes, f.but_exact, f.but_prefixes, f.from_time, f.from_id, m.topic,
+                            m.created_at, m.work_id)
+       and not exists (select from :"schema".reader_skip k where k.box = s.box and k.work_id = m.work_id)
      order by m.stream, m.work_id limit 1)
     order by 1 limit 1) h on true
 left join lateral (

@@ -10,4 +10,4 @@ select i.work_id, i.message_id, 'inbox'::text as box, i.topic, i.payload, i.stat
        case i.status when 'ready' then 'seen' when 'in_progress' then 'processing' when 'done' then 'done' else 'dead' end
            as state,
        i.causation_id, i.event_type, i.metadata, i.stages
-from :"schema"._item i where i.box = 1;
+from :"schema"._item i where i.box = 1 and i.reader = 1;

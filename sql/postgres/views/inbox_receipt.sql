@@ -10,8 +10,8 @@ from :"schema".inbox_key k left join lateral (
     select m.work_id, d.died_at, f.at as done_at,
            exists (select from :"schema".lease l where l.box = 1 and l.items @> m.work_id) as leased
     from :"schema".message m
-    left join :"schema".dead d on d.work_id = m.work_id
+    left join :"schema".dead d on d.work_id = m.work_id and d.box = 1
     left join lateral (
-        select f.last_id, f.at from :"schema".finished f where f.first_id <= m.work_id
+        select f.last_id, f.at from :"schema".finished f where f.box = 1 and f.first_id <= m.work_id
         order by f.first_id desc limit 1) f on f.last_id >= m.work_id
     where k.state = 1 and m.message_id = k.message_id) m on true;

@@ -2,5 +2,6 @@
 create or replace view :"schema".instance as
 select case when (select :"schema"._sees_owners()) then i.instance_id else :"schema"._veil(i.instance_id) end as instance_id,
        i.box, i.host, i.pid, i.concurrency, i.topics, i.started_at, i.seen_at, i.rank, i.first_partition,
-       i.partition_count
+       i.partition_count,
+       case when i.reader > 1 then i.reader_name end as subscription
 from :"schema"._instance i;

@@ -8,4 +8,4 @@ select i.work_id, i.message_id, 'outbox'::text as box, i.topic, i.payload, i.sta
        case when (select :"schema"._sees_owners()) then i.processed_by
             else :"schema"._veil(i.processed_by::uuid)::text end as processed_by,
        i.causation_id, i.event_type, i.metadata, i.stages
-from :"schema"._item i where i.box = 0;
+from :"schema"._item i where i.box = 0 and i.reader = 0;

@@ -10,4 +10,4 @@ select work_id, message_id, box, topic, status, is_processed, created_at, due_at
            else 'dead' end as state,
        crash_count, max_attempts, causation_id, event_type, metadata, stages
 from boxcar_item_text i
-where box = 'inbox';
+where box = 'inbox' and reader < 2;

@@ -4,7 +4,7 @@ drop view if exists boxcar_instance;
 create view boxcar_instance as
 select lower(substr(hex(i.instance_id), 1, 8) || '-' || substr(hex(i.instance_id), 9, 4) || '-' || substr(hex(i.instance_id), 13, 4)
              || '-' || substr(hex(i.instance_id), 17, 4) || '-' || substr(hex(i.instance_id), 21, 12)) as instance_id,
-       case i.box when 0 then 'outbox' else 'inbox' end as box,
+       (select r.name from boxcar_reader r where r.number = i.box) as box,
        i.host,
        i.pid,
        i.concurrency,

@@ -43,5 +43,6 @@ select work_id,
        causation_id,
        event_type,
        metadata,
-       stages
+       stages,
+       reader
 from boxcar_item;

@@ -5,4 +5,4 @@ select work_id, message_id, box, topic, status, is_processed, created_at, due_at
        stream, correlation_id, headers, retry_count, last_error, owner, epoch, locked_until,
        processed_at, processed_by, payload, crash_count, max_attempts, causation_id, event_type, metadata, stages
 from boxcar_item_text
-where box = 'outbox';
+where box = 'outbox' and reader < 2;

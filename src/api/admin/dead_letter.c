@@ -29,7 +29,7 @@ boxcar_status boxcar_dead_page(boxcar_store *store, const boxcar_dead_filter *fi
     TRY(check_read(store, ret_list, err));
     TRY(read_filter(filter, &checked, err));
     TRY(limits_check_page(limit, after, err));
-    TRY(store->ops->message_read(store, &choice, &rows, err));
+    TRY(message_rows_read(store, &choice, &rows, err));
     return LIST_GIVE(rows, ret_list, err);
 }
 
@@ -83,7 +83,7 @@ boxcar_status boxcar_message_cancel(boxcar_store *store, boxcar_box box, boxcar_
     struct message_choice choice = {.box = box, .ref = ref};
     struct message_change done;
 
-    TRY(check_store_and_box(store, box, err));
+    TRY(check_store_and_reader(store, box, err));
     TRY(limits_check_ref(ref, "ref", err));
     TRY(store->ops->message_change(store, &choice, MESSAGE_CANCEL, BOXCAR_NO_STR, &done, err));
     store_log(store, BOXCAR_LOG_INFO, "cancel", NULL, 0, "cancelled a message");

@@ -4,6 +4,7 @@
 #include "api/check.h"
 #include "base/options.h"
 #include "base/uuid.h"
+#include "store/checkup.h"
 #include "store/store.h"
 
 boxcar_status boxcar_message_find(boxcar_store *store, boxcar_box box, boxcar_message_ref ref,
@@ -12,9 +13,9 @@ boxcar_status boxcar_message_find(boxcar_store *store, boxcar_box box, boxcar_me
     struct message_rows *rows;
 
     TRY(check_read(store, ret_list, err));
-    TRY(limits_check_box(box, err));
+    TRY(limits_check_reader(box, "box", err));
     TRY(limits_check_ref(ref, "ref", err));
-    TRY(store->ops->message_read(store, &choice, &rows, err));
+    TRY(message_rows_read(store, &choice, &rows, err));
     return LIST_GIVE(rows, ret_list, err);
 }
 
@@ -27,7 +28,7 @@ boxcar_status boxcar_message_page(boxcar_store *store, const boxcar_message_filt
     TRY(check_read(store, ret_list, err));
     TRY(options_read(&checked, sizeof(checked), options, "options", err));
     TRY(limits_check_list(&checked, err));
-    TRY(store->ops->message_read(store, &choice, &rows, err));
+    TRY(message_rows_read(store, &choice, &rows, err));
     return LIST_GIVE(rows, ret_list, err);
 }
 
@@ -38,7 +39,7 @@ boxcar_status boxcar_attempt_read(boxcar_store *store, boxcar_work_id work_id, b
     TRY(check_read(store, ret_list, err));
     if (work_id.value < 1)
         return error_invalid(err, "work_id", "work_id is out of range: work ids begin at 1");
-    TRY(store->ops->attempts(store, work_id, &rows, err));
+    TRY(store->ops->attempts(store, BOXCAR_OUTBOX, work_id, &rows, err));
     return LIST_GIVE(rows, ret_list, err);
 }
 
@@ -47,9 +48,30 @@ boxcar_status boxcar_stats_read(boxcar_store *store, boxcar_box box, bool by_top
     struct stats_rows *rows;
 
     TRY(check_read(store, ret_list, err));
-    TRY(limits_check_box(box, err));
+    TRY(limits_check_reader(box, "box", err));
     TRY(store->ops->stats(store, box, by_topic, &rows, err));
     return LIST_GIVE(rows, ret_list, err);
+}
+
+/* Main readers are told what else reads their box. Where that cannot be seen, the rest still counts. */
+static boxcar_status add_subscriptions(boxcar_store *store, boxcar_box box, struct finding_rows **list,
+                                       boxcar_error *err) {
+    static const char *const CHECKS[] = {"subscriptions", NULL};
+    struct findings findings = {.list = *list, .capacity = (*list)->count};
+    boxcar_error why = BOXCAR_ERROR_INIT;
+    struct subscription_rows *rows;
+
+    boxcar_status status = store->ops->subscription_read(store, BOXCAR_NO_STR, &rows, &why);
+    if (status == BOXCAR_OK) {
+        checkup_subscriptions(&findings, box, rows);
+        list_free(rows);
+    } else {
+        findings_add_unchecked(&findings, CHECKS, why.message, "boxcar subscription ls may tell more");
+    }
+    if (status != BOXCAR_E_NO_MEMORY)
+        return findings_end(&findings, BOXCAR_OK, list, err);
+    (void)findings_end(&findings, status, list, err);
+    return error_no_memory(err);
 }
 
 boxcar_status boxcar_doctor_run(boxcar_store *store, boxcar_box box, boxcar_finding_list **ret_list,
@@ -57,8 +79,10 @@ boxcar_status boxcar_doctor_run(boxcar_store *store, boxcar_box box, boxcar_find
     struct finding_rows *rows;
 
     TRY(check_read(store, ret_list, err));
-    TRY(limits_check_box(box, err));
+    TRY(limits_check_reader(box, "box", err));
     TRY(store->ops->diagnose(store, box, true, &rows, err));
+    if (box <= BOXCAR_INBOX)
+        TRY(add_subscriptions(store, box, &rows, err));
     return LIST_GIVE(rows, ret_list, err);
 }
 

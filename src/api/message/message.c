@@ -56,7 +56,7 @@ boxcar_status boxcar_claim(boxcar_store *store, const boxcar_claimer *given, box
     request.base.owner = claimer.owner;
     request_set_claim(&request, &claimer);
     TRY(request_run(store, &request, &result, err));
-    struct message_rows *rows = result_into_list(&result, claimer.box);
+    struct message_rows *rows = result_into_list(&result, request_index(claimer.box));
     return rows ? LIST_GIVE(rows, ret_list, err) : error_no_memory(err);
 }
 
@@ -64,11 +64,11 @@ boxcar_status boxcar_reap(boxcar_store *store, boxcar_box box, int64_t *ret_coun
     AUTO_RESULT struct result result = {.arena = ARENA_INIT};
     struct request request = {.instances = NULL};
 
-    TRY(check_store_and_box(store, box, err));
-    request.parts[box].reap = true;
+    TRY(check_store_and_reader(store, box, err));
+    request_part_of(&request, box)->reap = true;
     TRY(request_run(store, &request, &result, err));
     if (ret_count)
-        *ret_count = result.parts[box].reaped;
+        *ret_count = result.parts[request_index(box)].reaped;
     return BOXCAR_OK;
 }
 
@@ -89,11 +89,11 @@ boxcar_status boxcar_settle(boxcar_store *store, const boxcar_claimer *given, bo
     TRY(limits_check_settle_kind(kind, err));
     TRY(limits_read_settlements(&arena, kind, &list, err));
     request.base.owner = claimer.owner;
-    request.parts[claimer.box].lease_ms = claimer.lease_ms;
-    request.parts[claimer.box].settle[kind] = list;
+    request_part_of(&request, claimer.box)->lease_ms = claimer.lease_ms;
+    request_part_of(&request, claimer.box)->settle[kind] = list;
     if (count > 0)
         TRY(request_run(store, &request, &result, err));
-    struct work_id_list affected = result.parts[claimer.box].settled[kind];
+    struct work_id_list affected = result.parts[request_index(claimer.box)].settled[kind];
     if (ret_affected && affected.count > 0)
         memcpy(ret_affected, affected.items, affected.count * sizeof(*affected.items));
     if (ret_affected_count)

@@ -66,7 +66,7 @@ static size_t fill_instances(const struct whole_request *whole, struct instance 
     for (int box = 0; box < BOXES; box++) {
         if (!whole->given[box])
             continue;
-        instance.box = (boxcar_box)box;
+        instance.box = whole->parts[box].reader > 0 ? whole->parts[box].reader : box;
         fill_topics(&whole->parts[box], &instance);
         ret_instances[count++] = instance;
     }

@@ -4,7 +4,65 @@
 
 struct common_given common_given;
 
-struct poptOption COMMON_BOX_OPTIONS[] = {OPTION_BOX, POPT_TABLEEND};
+struct poptOption COMMON_READER_OPTIONS[] = {OPTIONS_READER, POPT_TABLEEND};
+
+/* ---- the reader ---- */
+
+/* The subscription that was given; reader 0 = none. */
+static struct { boxcar_box reader, box; } subscription;
+
+bool common_check_reader(const struct cli *cli) {
+    boxcar_box box;
+    if (common_given.box && common_given.subscription)
+        return cli_refuse(cli,
+                          "--box and --subscription are both given: a subscription has its box, give one");
+    return value_box(cli, common_given.box, &box);
+}
+
+/* A name that no subscription can have is the option's fault. */
+static int find_subscription(struct cli *cli) {
+    AUTO_LIST boxcar_subscription_list *list = NULL;
+    boxcar_str name = boxcar_str_of(common_given.subscription);
+    boxcar_status status = boxcar_subscription_read(cli->store, name, &list, &cli->err);
+    if (status == BOXCAR_E_INVALID)
+        return cli_usage(cli, "--subscription: %s", cli->err.message);
+    TRY(cli_check(cli, status));
+    subscription.reader = list->items[0]->reader;
+    subscription.box = list->items[0]->box;
+    return CLI_DONE;
+}
+
+int common_find_reader(struct cli *cli, boxcar_box *ret_reader) {
+    boxcar_box reader = BOXCAR_OUTBOX;
+    (void)value_box(cli, common_given.box, &reader);
+    if (common_given.subscription) {
+        TRY(find_subscription(cli));
+        reader = subscription.reader;
+    }
+    *ret_reader = reader;
+    return CLI_DONE;
+}
+
+int common_open_reader(struct cli *cli, boxcar_box *ret_reader) {
+    if (!common_check_reader(cli))
+        return CLI_USAGE;
+    TRY(cli_store_open(cli));
+    return common_find_reader(cli, ret_reader);
+}
+
+const char *common_box_name(boxcar_box reader) {
+    bool is_given = subscription.reader > 0 && reader == subscription.reader;
+    return boxcar_box_name(is_given ? subscription.box : reader);
+}
+
+json_t *common_with_subscription(json_t *object) {
+    if (!object || subscription.reader == 0)
+        return object;
+    return json_finish(object,
+                       json_put_text(object, "subscription", boxcar_str_of(common_given.subscription)));
+}
+
+/* ---- the rest ---- */
 
 boxcar_str *common_texts(char *const *given, size_t *ret_count) {
     size_t count = given ? cli_args_count((const char *const *)given) : 0;
@@ -15,7 +73,9 @@ boxcar_str *common_texts(char *const *given, size_t *ret_count) {
     return texts;
 }
 
-json_t *common_message_row(const void *message) { return message_json(message, MESSAGE_WITHOUT_PAYLOAD); }
+json_t *common_message_row(const void *message) {
+    return common_with_subscription(message_json(message, MESSAGE_WITHOUT_PAYLOAD));
+}
 
 json_t *common_array(common_row_fn *row, const void *items, size_t count) {
     const void *const *all = items;

@@ -14,18 +14,36 @@
 
 /* As typed; NULL = not given. A process runs one command, so all commands share them. */
 struct common_given {
-    char *box, *topic, *limit, *after;
+    char *box, *subscription, *topic, *limit, *after;
 };
 extern struct common_given common_given;
 
 #define OPTION_BOX OPTION_TEXT("box", common_given.box, "outbox (default) or inbox", "BOX")
+#define OPTION_SUBSCRIPTION                                                                                  \
+    OPTION_TEXT("subscription", common_given.subscription, "a subscription instead of the main reader",      \
+                "NAME")
+/* Whose messages; see common_open_reader(). */
+#define OPTIONS_READER OPTION_BOX, OPTION_SUBSCRIPTION
 #define OPTION_TOPIC OPTION_TEXT("topic", common_given.topic, "only this topic, or PREFIX*", "TOPIC")
 #define OPTION_LIMIT OPTION_TEXT("limit", common_given.limit, "how many, 1 to 10000 (default 50)", "N")
 #define OPTION_AFTER(help, metavar) OPTION_TEXT("after", common_given.after, help, metavar)
 #define OPTION_AFTER_WORK_ID OPTION_AFTER("start after the last work id of a page", "WORK_ID")
 
 /* For a command that has no other option. */
-extern struct poptOption COMMON_BOX_OPTIONS[];
+extern struct poptOption COMMON_READER_OPTIONS[];
+
+/* Checks --box and --subscription, of which one may be given. Reports what is wrong and returns false. */
+bool common_check_reader(const struct cli *cli);
+/* Opens the store and finds the reader that they name: the main reader of the outbox if neither is given.
+ * Returns an enum cli_exit. */
+int common_open_reader(struct cli *cli, boxcar_box *ret_reader);
+/* The same, once they were checked and the store is open. */
+int common_find_reader(struct cli *cli, boxcar_box *ret_reader);
+/* The name of a reader's box. */
+const char *common_box_name(boxcar_box reader);
+/* Adds the field `subscription` to an object if one was given. Takes the object over; NULL = out of memory.
+ */
+json_t *common_with_subscription(json_t *object);
 
 /* What was given with an option of OPTION_LIST() (NULL = nothing), lent by the command line; free() the
  * array. NULL = out of memory. */

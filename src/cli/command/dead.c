@@ -14,7 +14,7 @@ static struct {
         OPTION_TEXT("reason", given.reason, "rejected, exhausted, expired, no_handler or cancelled",         \
                     "REASON"),                                                                               \
         OPTION_TEXT("before", given.before, "only those that died before", "TIME"),                          \
-        OPTION_FLAG("all", given.all, all_help), OPTION_BOX
+        OPTION_FLAG("all", given.all, all_help), OPTIONS_READER
 
 static int read_reason(const struct cli *cli, boxcar_reason *ret_reason) {
     if (given.reason &&
@@ -31,8 +31,7 @@ static int read_filter(const struct cli *cli, boxcar_dead_filter *ret_filter, bo
     filter.topic = boxcar_str_of(common_given.topic);
     filter.all = given.all;
     TRY(read_reason(cli, &filter.reason));
-    if (!value_time(cli, "--before", given.before, &filter.before) ||
-        !value_box(cli, common_given.box, &filter.box) ||
+    if (!value_time(cli, "--before", given.before, &filter.before) || !common_check_reader(cli) ||
         !value_refs(cli, cli->args, ret_refs, &filter.ref_count))
         return CLI_USAGE;
     filter.refs = *ret_refs;
@@ -52,7 +51,7 @@ static int act_on_chosen(struct cli *cli, act_fn *act, const char *name) {
     if (!given.all && !common_given.topic && !given.reason && !given.before && !cli->args[0])
         return cli_usage(cli, "nothing is chosen: give ids, --topic, --reason, --before, or --all");
     TRY(read_filter(cli, &filter, &refs));
-    TRY(cli_store_open(cli));
+    TRY(common_open_reader(cli, &filter.box));
     struct progress *progress = progress_begin(cli, "working through dead letters");
     boxcar_status status = act(cli->store, &filter, &count, &cli->err);
     progress_end(progress);
@@ -67,24 +66,25 @@ static int act_on_chosen(struct cli *cli, act_fn *act, const char *name) {
 
 static int run_cancel(struct cli *cli) {
     boxcar_message_ref ref;
-    boxcar_box box = BOXCAR_OUTBOX;
-    if (!value_box(cli, common_given.box, &box) || !value_ref(cli, cli->args[0], &ref))
+    boxcar_box reader;
+    if (!common_check_reader(cli) || !value_ref(cli, cli->args[0], &ref))
         return CLI_USAGE;
-    TRY(cli_store_open(cli));
-    TRY(cli_check(cli, boxcar_message_cancel(cli->store, box, ref, &cli->err)));
+    TRY(common_open_reader(cli, &reader));
+    TRY(cli_check(cli, boxcar_message_cancel(cli->store, reader, ref, &cli->err)));
     return output_count(cli, "cancelled", 1);
 }
 
 static const struct command CMD_CANCEL = {
     .name = "cancel",
     .summary = "cancel a message: it becomes a dead letter",
-    .usage = "ID [--box BOX]",
+    .usage = "ID [--box BOX|--subscription NAME]",
     .description =
         "The message becomes a dead letter (reason cancelled). If it is in progress, done or dead, the exit\n"
         "status is 4 (conflict); if it does not exist, 3 (not found). Prints the number of cancelled\n"
-        "messages: 1; with -o json {\"cancelled\": 1}.\n",
+        "messages: 1; with -o json {\"cancelled\": 1}. With --subscription it is cancelled for that\n"
+        "subscription alone, otherwise for the main reader alone.\n",
     .examples = "boxcar cancel 1\n",
-    .options = COMMON_BOX_OPTIONS,
+    .options = COMMON_READER_OPTIONS,
     .missing = MESSAGE_ID_MISSING,
     .most_args = 1,
     .run = run_cancel,
@@ -99,7 +99,8 @@ static const struct command CMD_DEAD = {
     .description =
         "A message becomes a dead letter when it is failed (rejected), when its attempts are used up\n"
         "(exhausted), when its time to live ends (expired), when it has no handler (no_handler), or\n"
-        "when it is cancelled. Only a replay makes it ready again.\n",
+        "when it is cancelled. Only a replay makes it ready again. Each subscription has dead letters of\n"
+        "its own: give --subscription.\n",
     .examples = "boxcar dead ls\n"
                 "boxcar help dead replay\n",
 };
@@ -139,6 +140,7 @@ struct listing {
 
 static int list_store(struct cli *cli, void *context) {
     struct listing *listing = context;
+    TRY(common_find_reader(cli, &listing->filter.box));
     return print_pages(cli, &listing->filter, listing->limit, listing->after, &listing->output);
 }
 
@@ -151,6 +153,8 @@ static int run_ls(struct cli *cli) {
         !value_work_id(cli, "--after", common_given.after, &listing.after))
         return CLI_USAGE;
     TRY(read_filter(cli, &listing.filter, &refs));
+    if (!common_check_reader(cli))
+        return CLI_USAGE;
     output_stores_begin(&listing.output, cli, many, LS_COLUMNS);
     return common_end_stores(cli, &listing.output, many, stores_each(cli, list_store, &listing));
 }
@@ -179,12 +183,12 @@ static int run_show(struct cli *cli) { return message_show(cli, true); }
 static const struct command CMD_DEAD_SHOW = {
     .name = "dead show",
     .summary = "show everything about one dead letter",
-    .usage = "ID [--box BOX]",
+    .usage = "ID [--box BOX|--subscription NAME]",
     .description =
         "As boxcar show, for dead letters only: any other message is \"not found\" (exit status 3).\n",
     .examples = "boxcar dead show 1\n"
                 "boxcar dead show 1 -o json\n",
-    .options = COMMON_BOX_OPTIONS,
+    .options = COMMON_READER_OPTIONS,
     .missing = MESSAGE_ID_MISSING,
     .most_args = 1,
     .run = run_show,

@@ -13,7 +13,7 @@ static int repair;
 static struct poptOption OPTIONS[] = {
     OPTION_FLAG("audit", audit, "look for lost messages too: reads the whole log"),
     OPTION_FLAG("repair", repair, "audit, and make lost messages ready again"),
-    OPTION_BOX,
+    OPTIONS_READER,
     POPT_TABLEEND,
 };
 
@@ -157,9 +157,9 @@ static bool is_of_streams(const boxcar_finding *finding) {
     return false;
 }
 
-static int examine_box(struct cli *cli, boxcar_box box, bool only_streams, struct report *report) {
+static int examine_box(struct cli *cli, boxcar_box reader, bool only_streams, struct report *report) {
     AUTO_LIST boxcar_finding_list *list = NULL;
-    TRY(cli_check(cli, boxcar_doctor_run(cli->store, box, &list, &cli->err)));
+    TRY(cli_check(cli, boxcar_doctor_run(cli->store, reader, &list, &cli->err)));
     for (size_t i = 0; i < list->count && report->rows; i++)
         if (!only_streams || is_of_streams(list->items[i]))
             report_add(cli, report, list->items[i]);
@@ -171,15 +171,16 @@ static void release(struct report **report) { json_decref((*report)->rows); }
 /* Without --box: the outbox, and what is wrong with streams of the inbox. What was found is shown even if the
  * audit fails. */
 struct examination {
-    boxcar_box box;
     struct report report;
     boxcar_status audited; /* how the first audit that failed ended */
 };
 
 static int examine_store(struct cli *cli, void *context) {
     struct examination *examination = context;
-    TRY(examine_box(cli, examination->box, false, &examination->report));
-    if (!common_given.box)
+    boxcar_box reader;
+    TRY(common_find_reader(cli, &reader));
+    TRY(examine_box(cli, reader, false, &examination->report));
+    if (!common_given.box && !common_given.subscription)
         TRY(examine_box(cli, BOXCAR_INBOX, true, &examination->report));
     if (!examination->report.rows || (!audit && !repair))
         return CLI_DONE;
@@ -190,8 +191,8 @@ static int examine_store(struct cli *cli, void *context) {
 }
 
 static int run(struct cli *cli) {
-    struct examination examination = {.box = BOXCAR_OUTBOX, .report = {.worst = BOXCAR_SEVERITY_OK}};
-    if (!value_box(cli, common_given.box, &examination.box))
+    struct examination examination = {.report = {.worst = BOXCAR_SEVERITY_OK}};
+    if (!common_check_reader(cli))
         return CLI_USAGE;
     examination.report.rows = json_array();
     CLEANUP(release) struct report *report = &examination.report;
@@ -212,7 +213,7 @@ static int run(struct cli *cli) {
 static const struct command CMD_DOCTOR = {
     .name = "doctor",
     .summary = "say whether the store is well, and what to do if not",
-    .usage = "[--audit | --repair] [--box BOX]",
+    .usage = "[--audit | --repair] [--box BOX|--subscription NAME]",
     .description =
         "Checks the connection, the clock, the schema, sessions that hold snapshots, streams or the\n"
         "claimers' turn, bloat, running workers, topics that no worker handles, expired leases, the oldest\n"
@@ -220,7 +221,8 @@ static const struct command CMD_DOCTOR = {
         "without their data. Each line has a severity (ok, note, warning, problem). The line below a\n"
         "finding says what to do about it. The doctor changes nothing and is cheap at any size; only\n"
         "--audit and --repair read the whole log. Without --box it checks the outbox, and it names streams\n"
-        "of the inbox that are halted or were handled out of order.\n"
+        "of the inbox that are halted or were handled out of order. It names the subscriptions of the box,\n"
+        "and says which of them keep messages from being removed; with --subscription it checks that one.\n"
         "\n"
         "The exit status is 0 if nothing is worse than a note, and 1 if there is a warning or a problem.\n"
         "So it can run from cron. With -o json it prints a list of objects with check, severity, text and\n"

@@ -36,7 +36,7 @@ static void put_members(const struct command *group) {
     printf("\nCommands:\n");
     for (size_t i = 0; command_at(i); i++)
         if (command_is_in_group(command_at(i), group))
-            printf("  %-13s  %s\n", command_at(i)->name, command_at(i)->summary);
+            printf("  %-19s  %s\n", command_at(i)->name, command_at(i)->summary);
 }
 
 static const char EXIT_STATUS[] = "0 done, 2 usage or invalid argument, 3 not found, 4 conflict,\n"

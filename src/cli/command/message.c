@@ -18,10 +18,18 @@ static json_t *join_row(const void *item) {
 /* The message, its history and its joins in one object; NULL = out of memory. */
 static json_t *whole_json(const boxcar_message *message, const boxcar_attempt_list *attempts,
                           const boxcar_join_list *joins) {
-    json_t *object = message_json(message, MESSAGE_WITH_PAYLOAD);
+    json_t *object = common_with_subscription(message_json(message, MESSAGE_WITH_PAYLOAD));
     return json_finish(object,
                        object && json_put(object, "attempts", attempt_list_json(attempts)) &&
                            json_put(object, "joins", common_array(join_row, joins->items, joins->count)));
+}
+
+static int read_attempts(struct cli *cli, const boxcar_message *message, boxcar_attempt_list **ret_list) {
+    boxcar_status status = message->reader > BOXCAR_INBOX
+                               ? boxcar_subscription_attempt_read(cli->store, message->reader,
+                                                                  message->work_id, ret_list, &cli->err)
+                               : boxcar_attempt_read(cli->store, message->work_id, ret_list, &cli->err);
+    return cli_check(cli, status);
 }
 
 static int print(struct cli *cli, const boxcar_message *message) {
@@ -30,7 +38,7 @@ static int print(struct cli *cli, const boxcar_message *message) {
     boxcar_join_filter filter = BOXCAR_JOIN_FILTER_INIT;
     filter.message_id = message->message_id;
     filter.limit = JOINS_MAX;
-    TRY(cli_check(cli, boxcar_attempt_read(cli->store, message->work_id, &attempts, &cli->err)));
+    TRY(read_attempts(cli, message, &attempts));
     TRY(cli_check(cli, boxcar_join_page(cli->store, &filter, &joins, &cli->err)));
     return output_object(cli, whole_json(message, attempts, joins));
 }
@@ -38,11 +46,11 @@ static int print(struct cli *cli, const boxcar_message *message) {
 int message_show(struct cli *cli, bool only_dead) {
     AUTO_LIST boxcar_message_list *list = NULL;
     boxcar_message_ref ref;
-    boxcar_box box = BOXCAR_OUTBOX;
-    if (!value_box(cli, common_given.box, &box) || !value_ref(cli, cli->args[0], &ref))
+    boxcar_box reader;
+    if (!common_check_reader(cli) || !value_ref(cli, cli->args[0], &ref))
         return CLI_USAGE;
-    TRY(cli_store_open(cli));
-    TRY(cli_check(cli, boxcar_message_find(cli->store, box, ref, &list, &cli->err)));
+    TRY(common_open_reader(cli, &reader));
+    TRY(cli_check(cli, boxcar_message_find(cli->store, reader, ref, &list, &cli->err)));
     const boxcar_message *message = list->items[0];
     if (only_dead && message->status != BOXCAR_FAILED)
         return cli_fail(cli, CLI_NOT_FOUND, "message %.64s is not a dead letter: its status is %s",
@@ -51,13 +59,15 @@ int message_show(struct cli *cli, bool only_dead) {
 }
 
 struct listing {
-    const boxcar_message_filter *filter;
+    boxcar_message_filter *filter;
     struct output output;
 };
 
 static int list_page(struct cli *cli, void *context) {
     struct listing *listing = context;
     AUTO_LIST boxcar_message_list *list = NULL;
+    if (listing->filter->box != BOXCAR_INBOX) /* inbox ls has no option for it: the filter says which */
+        TRY(common_find_reader(cli, &listing->filter->box));
     TRY(cli_check(cli, boxcar_message_page(cli->store, listing->filter, &list, &cli->err)));
     common_print_page(&listing->output, common_message_row, list->items, list->count);
     return CLI_DONE;
@@ -68,7 +78,7 @@ int message_list(struct cli *cli, boxcar_message_filter *filter, const char *con
     bool many = stores_are_many(cli);
     filter->topic = boxcar_str_of(common_given.topic);
     if (!value_count(cli, "--limit", common_given.limit, &filter->limit) ||
-        !value_work_id(cli, "--after", common_given.after, &filter->after))
+        !value_work_id(cli, "--after", common_given.after, &filter->after) || !common_check_reader(cli))
         return CLI_USAGE;
     output_stores_begin(&listing.output, cli, many, columns);
     return common_end_stores(cli, &listing.output, many, stores_each(cli, list_page, &listing));
@@ -81,7 +91,7 @@ static int run_show(struct cli *cli) { return message_show(cli, false); }
 static const struct command CMD_SHOW = {
     .name = "show",
     .summary = "show everything about one message",
-    .usage = "ID [--box BOX]",
+    .usage = "ID [--box BOX|--subscription NAME]",
     .description =
         "Digits are a work id, a UUID is a message id. Shows all fields, the payload, the history\n"
         "of bad attempts (at, outcome, retry_count, owner, epoch, error) and the joins that the message is "
@@ -89,7 +99,7 @@ static const struct command CMD_SHOW = {
         "member of (join_id, status; the newest 100).\n",
     .examples = "boxcar show 1\n"
                 "boxcar show 1 -o json\n",
-    .options = COMMON_BOX_OPTIONS,
+    .options = COMMON_READER_OPTIONS,
     .missing = MESSAGE_ID_MISSING,
     .most_args = 1,
     .run = run_show,
@@ -104,7 +114,7 @@ static struct poptOption LS_OPTIONS[] = {
     OPTION_TOPIC,
     OPTION_LIMIT,
     OPTION_AFTER_WORK_ID,
-    OPTION_BOX,
+    OPTIONS_READER,
     POPT_TABLEEND,
 };
 
@@ -129,21 +139,23 @@ static int read_status(const struct cli *cli, boxcar_message_filter *filter) {
 static int run_ls(struct cli *cli) {
     boxcar_message_filter filter = BOXCAR_MESSAGE_FILTER_INIT;
     TRY(read_status(cli, &filter));
-    if (!value_box(cli, common_given.box, &filter.box))
-        return CLI_USAGE;
     return message_list(cli, &filter, LS_COLUMNS);
 }
 
 static const struct command CMD_LS = {
     .name = "ls",
     .summary = "list messages, newest first",
-    .usage = "[--status STATUS] [--topic TOPIC] [--limit N] [--after WORK_ID] [--box BOX]",
+    .usage =
+        "[--status STATUS] [--topic TOPIC] [--limit N] [--after WORK_ID] [--box BOX|--subscription NAME]",
     .description =
         "One page of messages without their payloads. For the next page give the last work id of\n"
         "this one to --after. With -o json an array, with -o jsonl one object a line.\n"
         "\n"
         "--status takes the words of boxcar stats. ready: claimable now. waiting: due later, backing\n"
         "off, or behind in a stream; such a message shows the status ready.\n"
+        "\n"
+        "With --subscription it lists the messages that this subscription reads, in the state that they\n"
+        "have for it.\n"
         "\n"
         "With several stores (--store again, --discover) a page of each, with a field store.\n",
     .examples = "boxcar ls\n"

@@ -14,7 +14,7 @@ static struct { char *owner, *delay, *error, *lease, *stages; } given;
     "Prints the work ids that were affected, one a line; with -o json an array of numbers, with\n"           \
     "-o jsonl {\"work_id\": N} a line. An id that is not leased to this owner, or is leased under\n"         \
     "another epoch, is skipped; the exit status is 0 even if all were skipped. ID is a work id\n"            \
-    "(digits) or a message id (a UUID).\n"
+    "(digits) or a message id (a UUID). With --subscription the leases are that subscription's.\n"
 
 static json_t *ids_json(const boxcar_work_id *ids, size_t count) {
     json_t *array = json_array();
@@ -48,7 +48,7 @@ static int settle(struct cli *cli, boxcar_settle_kind kind) {
     boxcar_claimer claimer = BOXCAR_CLAIMER_INIT;
     int64_t delay_ms = BOXCAR_BACKOFF;
     int stages = 0;
-    if (!value_owner(cli, given.owner, &claimer.owner) || !value_box(cli, common_given.box, &claimer.box) ||
+    if (!value_owner(cli, given.owner, &claimer.owner) || !common_check_reader(cli) ||
         !value_delay(cli, given.delay, &delay_ms) || !value_lease_time(cli, given.lease, &claimer.lease_ms) ||
         !value_count(cli, "--stages", given.stages, &stages))
         return CLI_USAGE;
@@ -62,7 +62,7 @@ static int settle(struct cli *cli, boxcar_settle_kind kind) {
         return cli_no_memory(cli);
     if (!read_ids(cli, delay_ms, stages, items))
         return CLI_USAGE;
-    TRY(cli_store_open(cli));
+    TRY(common_open_reader(cli, &claimer.box));
     TRY(cli_check(
         cli, boxcar_settle(cli->store, &claimer, kind, items, count, affected, &affected_count, &cli->err)));
     return print(cli, affected, affected_count);
@@ -70,14 +70,14 @@ static int settle(struct cli *cli, boxcar_settle_kind kind) {
 
 /* ---- boxcar ack: mark leased messages as done ---- */
 
-static struct poptOption ACK_OPTIONS[] = {OPTION_OWNER, OPTION_STAGES, OPTION_BOX, POPT_TABLEEND};
+static struct poptOption ACK_OPTIONS[] = {OPTION_OWNER, OPTION_STAGES, OPTIONS_READER, POPT_TABLEEND};
 
 static int run_ack(struct cli *cli) { return settle(cli, BOXCAR_ACK); }
 
 static const struct command CMD_ACK = {
     .name = "ack",
     .summary = "mark leased messages as done",
-    .usage = "--owner UUID ID[:EPOCH]... [--stages N] [--box BOX]",
+    .usage = "--owner UUID ID[:EPOCH]... [--stages N] [--box BOX|--subscription NAME]",
     .description =
         "Finishes messages for good. With :EPOCH only the lease that claim printed counts, without it\n"
         "any lease that this owner holds. An ack after the end of the lease still counts until the\n"
@@ -96,7 +96,7 @@ static struct poptOption ABANDON_OPTIONS[] = {
     OPTION_STAGES,
     OPTION_ERROR,
     OPTION_TEXT("delay", given.delay, "until the next attempt (default: the store's backoff)", "DUR"),
-    OPTION_BOX,
+    OPTIONS_READER,
     POPT_TABLEEND,
 };
 
@@ -105,7 +105,8 @@ static int run_abandon(struct cli *cli) { return settle(cli, BOXCAR_ABANDON); }
 static const struct command CMD_ABANDON = {
     .name = "abandon",
     .summary = "give messages back after a bad attempt",
-    .usage = "--owner UUID ID[:EPOCH]... [--error TEXT] [--delay DUR] [--stages N] [--box BOX]",
+    .usage = "--owner UUID ID[:EPOCH]... [--error TEXT] [--delay DUR] [--stages N] [--box BOX|--subscription "
+             "NAME]",
     .description =
         "Counts an attempt and makes the messages ready again after a backoff that grows with each.\n"
         "A message whose attempts are used up becomes a dead letter (exhausted).\n"
@@ -123,7 +124,7 @@ static struct poptOption DEFER_OPTIONS[] = {
     OPTION_OWNER,
     OPTION_STAGES,
     OPTION_TEXT("delay", given.delay, "until they are ready again (default: at once)", "DUR"),
-    OPTION_BOX,
+    OPTIONS_READER,
     POPT_TABLEEND,
 };
 
@@ -132,7 +133,7 @@ static int run_defer(struct cli *cli) { return settle(cli, BOXCAR_DEFER); }
 static const struct command CMD_DEFER = {
     .name = "defer",
     .summary = "give messages back for later, no attempt spent",
-    .usage = "--owner UUID ID[:EPOCH]... [--delay DUR] [--stages N] [--box BOX]",
+    .usage = "--owner UUID ID[:EPOCH]... [--delay DUR] [--stages N] [--box BOX|--subscription NAME]",
     .description = "For waiting, for rate limits, and for work that was not started before a shutdown.\n"
                    "\n" SETTLE_OUTPUT,
     .examples = "boxcar defer --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11 1 --delay 1m\n",
@@ -144,7 +145,7 @@ static const struct command CMD_DEFER = {
 /* ---- boxcar fail: give messages up: they become dead letters ---- */
 
 static struct poptOption FAIL_OPTIONS[] = {
-    OPTION_OWNER, OPTION_STAGES, OPTION_ERROR, OPTION_BOX, POPT_TABLEEND,
+    OPTION_OWNER, OPTION_STAGES, OPTION_ERROR, OPTIONS_READER, POPT_TABLEEND,
 };
 
 static int run_fail(struct cli *cli) { return settle(cli, BOXCAR_FAIL); }
@@ -152,7 +153,7 @@ static int run_fail(struct cli *cli) { return settle(cli, BOXCAR_FAIL); }
 static const struct command CMD_FAIL = {
     .name = "fail",
     .summary = "give messages up: they become dead letters",
-    .usage = "--owner UUID ID[:EPOCH]... [--error TEXT] [--stages N] [--box BOX]",
+    .usage = "--owner UUID ID[:EPOCH]... [--error TEXT] [--stages N] [--box BOX|--subscription NAME]",
     .description = "For messages that no further attempt can help (reason rejected). See boxcar help dead.\n"
                    "\n" SETTLE_OUTPUT,
     .examples = "boxcar fail --owner 0b0e7d5e-7d2c-4f0e-8f0f-3d9f4a1c2b11 1 --error 'no such customer'\n",
@@ -166,7 +167,7 @@ static const struct command CMD_FAIL = {
 static struct poptOption RENEW_OPTIONS[] = {
     OPTION_OWNER,
     OPTION_TEXT("lease", given.lease, "from now on, 100ms to 24h (default 30s)", "DUR"),
-    OPTION_BOX,
+    OPTIONS_READER,
     POPT_TABLEEND,
 };
 
@@ -175,7 +176,7 @@ static int run_renew(struct cli *cli) { return settle(cli, BOXCAR_RENEW); }
 static const struct command CMD_RENEW = {
     .name = "renew",
     .summary = "extend leases",
-    .usage = "--owner UUID ID[:EPOCH]... [--lease DUR] [--box BOX]",
+    .usage = "--owner UUID ID[:EPOCH]... [--lease DUR] [--box BOX|--subscription NAME]",
     .description =
         "The leases end the given time from now, never earlier than before. If an id is not printed, its\n"
         "lease is lost: another owner may work on that message already.\n"
@@ -189,24 +190,22 @@ static const struct command CMD_RENEW = {
 /* ---- boxcar reap: releases messages whose lease has ended ---- */
 
 static int run_reap(struct cli *cli) {
-    boxcar_box box = BOXCAR_OUTBOX;
+    boxcar_box reader;
     int64_t count = 0;
-    if (!value_box(cli, common_given.box, &box))
-        return CLI_USAGE;
-    TRY(cli_store_open(cli));
-    TRY(cli_check(cli, boxcar_reap(cli->store, box, &count, &cli->err)));
+    TRY(common_open_reader(cli, &reader));
+    TRY(cli_check(cli, boxcar_reap(cli->store, reader, &count, &cli->err)));
     return output_count(cli, "reaped", count);
 }
 
 static const struct command CMD_REAP = {
     .name = "reap",
     .summary = "release messages whose lease has ended",
-    .usage = "[--box BOX]",
+    .usage = "[--box BOX|--subscription NAME]",
     .description =
         "Counts an attempt for each message and makes it ready again, or a dead letter when its attempts\n"
         "are used up. A claim does the same first. Prints how many; with -o json {\"reaped\": N}.\n",
     .examples = "boxcar reap\n",
-    .options = COMMON_BOX_OPTIONS,
+    .options = COMMON_READER_OPTIONS,
     .run = run_reap,
 };
 

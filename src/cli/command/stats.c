@@ -8,7 +8,7 @@ static int by_topic;
 
 static struct poptOption OPTIONS[] = {
     OPTION_FLAG("by-topic", by_topic, "a row for each topic"),
-    OPTION_BOX,
+    OPTIONS_READER,
     POPT_TABLEEND,
 };
 
@@ -54,7 +54,6 @@ static json_t *stats_row(const void *item) {
 }
 
 struct counting {
-    boxcar_box box;
     struct output output; /* of a list */
 };
 
@@ -62,7 +61,9 @@ struct counting {
 static int count(struct cli *cli, void *context) {
     struct counting *counting = context;
     AUTO_LIST boxcar_stats_list *list = NULL;
-    TRY(cli_check(cli, boxcar_stats_read(cli->store, counting->box, by_topic, &list, &cli->err)));
+    boxcar_box reader;
+    TRY(common_find_reader(cli, &reader));
+    TRY(cli_check(cli, boxcar_stats_read(cli->store, reader, by_topic, &list, &cli->err)));
     if (by_topic)
         common_print_page(&counting->output, stats_row, list->items + 1, list->count - 1);
     else if (cli->store_label)
@@ -73,9 +74,9 @@ static int count(struct cli *cli, void *context) {
 }
 
 static int run(struct cli *cli) {
-    struct counting counting = {.box = BOXCAR_OUTBOX};
+    struct counting counting;
     bool many = stores_are_many(cli);
-    if (!value_box(cli, common_given.box, &counting.box))
+    if (!common_check_reader(cli))
         return CLI_USAGE;
     if (!many && !by_topic)
         return stores_each(cli, count, &counting);
@@ -86,14 +87,14 @@ static int run(struct cli *cli) {
 static const struct command CMD_STATS = {
     .name = "stats",
     .summary = "count messages by their status",
-    .usage = "[--by-topic] [--box BOX]",
+    .usage = "[--by-topic] [--box BOX|--subscription NAME]",
     .description =
         "ready: claimable now. waiting: due later, backing off, or behind in a stream. in_progress:\n"
         "leased. done and failed (dead letters): those that are still kept. boxcar ls --status takes the\n"
         "same words. If a number is too large to count, exact is false, and estimated names the numbers\n"
-         "that are estimates. Estimates come from a sample of all messages. With --by-topic it prints a list\n"
-         "with a row for each topic; a topic with very few messages among very many may be missing. With\n"
-         "several stores (--store again, --discover) there is a row for each, with a field store.\n",
+        "that are estimates. Estimates come from a sample of all messages. With --by-topic it prints a list\n"
+        "with a row for each topic; a topic with very few messages among very many may be missing. With\n"
+        "several stores (--store again, --discover) there is a row for each, with a field store.\n",
     .examples = "boxcar stats\n"
                 "boxcar stats --by-topic -o json\n",
     .options = OPTIONS,

@@ -11,7 +11,7 @@ static json_t *stream_row(const void *item) {
     bool has_head = stream->head.value > 0;
     json_t *object = json_object();
     bool good = json_put_text(object, "stream", stream->stream) &&
-                json_put(object, "box", json_string(boxcar_box_name(stream->box))) &&
+                json_put(object, "box", json_string(common_box_name(stream->box))) &&
                 json_put(object, "state", json_string(boxcar_stream_state_name(stream->state))) &&
                 json_put(object, "partition", json_integer(stream->partition)) &&
                 json_put(object, "pending", json_integer(stream->pending)) &&
@@ -22,13 +22,7 @@ static json_t *stream_row(const void *item) {
                 json_put(object, "owner", json_from_owner(stream->owner)) &&
                 json_put(object, "halted_at", json_from_time(stream->halted_at)) &&
                 json_put(object, "halted_by", json_from_number(stream->halted_by.value));
-    return json_finish(object, good);
-}
-
-/* What a command with KEY and --box begins with. */
-static int read_box_and_open(struct cli *cli, boxcar_box *ret_box) {
-    *ret_box = BOXCAR_OUTBOX;
-    return value_box(cli, common_given.box, ret_box) ? cli_store_open(cli) : CLI_USAGE;
+    return common_with_subscription(json_finish(object, good));
 }
 
 /* ---- boxcar stream: the group of commands about streams ---- */
@@ -40,7 +34,8 @@ static const struct command CMD_STREAM = {
     .description =
         "Messages enqueued with --stream KEY are handled one at a time, in the order of arrival. While a\n"
         "message waits for its retry, its stream waits. When a message dies, the policy of its stream\n"
-        "decides: the stream continues, or it halts until you resume it.\n",
+        "decides: the stream continues, or it halts until you resume it. Each subscription has a place of\n"
+        "its own in every stream: give --subscription.\n",
     .examples = "boxcar stream ls --halted\n"
                 "boxcar stream policy 'order-*' halt\n"
                 "boxcar stream resume order-42 --replay\n",
@@ -56,7 +51,7 @@ static struct poptOption LS_OPTIONS[] = {
     OPTION_TEXT("prefix", prefix, "only keys that begin with TEXT", "TEXT"),
     OPTION_LIMIT,
     OPTION_AFTER("start after the last key of a page", "KEY"),
-    OPTION_BOX,
+    OPTIONS_READER,
     POPT_TABLEEND,
 };
 
@@ -70,10 +65,9 @@ static int run_ls(struct cli *cli) {
     filter.halted = halted;
     filter.prefix = boxcar_str_of(prefix);
     filter.after = boxcar_str_of(common_given.after);
-    if (!value_box(cli, common_given.box, &filter.box) ||
-        !value_count(cli, "--limit", common_given.limit, &filter.limit))
+    if (!common_check_reader(cli) || !value_count(cli, "--limit", common_given.limit, &filter.limit))
         return CLI_USAGE;
-    TRY(cli_store_open(cli));
+    TRY(common_open_reader(cli, &filter.box));
     TRY(cli_check(cli, boxcar_stream_page(cli->store, &filter, &list, &cli->err)));
     return common_print_list(cli, LS_COLUMNS, stream_row, list->items, list->count);
 }
@@ -81,7 +75,7 @@ static int run_ls(struct cli *cli) {
 static const struct command CMD_STREAM_LS = {
     .name = "stream ls",
     .summary = "list streams by key",
-    .usage = "[--halted] [--prefix TEXT] [--limit N] [--after KEY] [--box BOX]",
+    .usage = "[--halted] [--prefix TEXT] [--limit N] [--after KEY] [--box BOX|--subscription NAME]",
     .description =
         "One page of the streams that have unfinished messages or are halted, in the order of their keys.\n"
         "The state is ready (the next message can be claimed), waiting (the next message is due later),\n"
@@ -98,22 +92,23 @@ static const struct command CMD_STREAM_LS = {
 
 static int run_show(struct cli *cli) {
     AUTO_LIST boxcar_stream_list *list = NULL;
-    boxcar_box box;
-    TRY(read_box_and_open(cli, &box));
-    TRY(cli_check(cli, boxcar_stream_find(cli->store, box, boxcar_str_of(cli->args[0]), &list, &cli->err)));
+    boxcar_box reader;
+    TRY(common_open_reader(cli, &reader));
+    TRY(cli_check(cli,
+                  boxcar_stream_find(cli->store, reader, boxcar_str_of(cli->args[0]), &list, &cli->err)));
     return output_object(cli, stream_row(list->items[0]));
 }
 
 static const struct command CMD_STREAM_SHOW = {
     .name = "stream show",
     .summary = "show a stream",
-    .usage = "KEY [--box BOX]",
+    .usage = "KEY [--box BOX|--subscription NAME]",
     .description =
         "Shows all fields of a stream. If it has no unfinished message and is not halted, it is not found\n"
         "(exit status 3).\n",
     .examples = "boxcar stream show order-42\n"
                 "boxcar stream show order-42 -o json\n",
-    .options = COMMON_BOX_OPTIONS,
+    .options = COMMON_READER_OPTIONS,
     .missing = KEY_MISSING,
     .most_args = 1,
     .run = run_show,
@@ -125,15 +120,15 @@ static int replay;
 
 static struct poptOption RESUME_OPTIONS[] = {
     OPTION_FLAG("replay", replay, "begin with the message that halted it"),
-    OPTION_BOX,
+    OPTIONS_READER,
     POPT_TABLEEND,
 };
 
 static int run_resume(struct cli *cli) {
     boxcar_str key = boxcar_str_of(cli->args[0]);
-    boxcar_box box;
-    TRY(read_box_and_open(cli, &box));
-    TRY(cli_check(cli, boxcar_stream_resume(cli->store, box, key, replay, &cli->err)));
+    boxcar_box reader;
+    TRY(common_open_reader(cli, &reader));
+    TRY(cli_check(cli, boxcar_stream_resume(cli->store, reader, key, replay, &cli->err)));
     AUTO_FREE char *text = text_printable(key, NULL);
     if (!text)
         return cli_no_memory(cli);
@@ -143,7 +138,7 @@ static int run_resume(struct cli *cli) {
 static const struct command CMD_STREAM_RESUME = {
     .name = "stream resume",
     .summary = "let a halted stream go on",
-    .usage = "KEY [--replay] [--box BOX]",
+    .usage = "KEY [--replay] [--box BOX|--subscription NAME]",
     .description =
         "The stream continues after the message that halted it; that message stays a dead letter. With\n"
         "--replay the stream continues with that message, whose attempts start anew; boxcar dead replay of\n"
@@ -162,17 +157,17 @@ static const struct command CMD_STREAM_RESUME = {
 
 static int run_skip(struct cli *cli) {
     boxcar_work_id work_id;
-    boxcar_box box;
-    TRY(read_box_and_open(cli, &box));
+    boxcar_box reader;
+    TRY(common_open_reader(cli, &reader));
     TRY(cli_check(cli,
-                  boxcar_stream_skip(cli->store, box, boxcar_str_of(cli->args[0]), &work_id, &cli->err)));
+                  boxcar_stream_skip(cli->store, reader, boxcar_str_of(cli->args[0]), &work_id, &cli->err)));
     return output_count(cli, "work_id", work_id.value);
 }
 
 static const struct command CMD_STREAM_SKIP = {
     .name = "stream skip",
     .summary = "give up on the next message of a stream",
-    .usage = "KEY [--box BOX]",
+    .usage = "KEY [--box BOX|--subscription NAME]",
     .description =
         "The next message becomes a dead letter (reason cancelled), and the stream continues after it,\n"
         "whatever its policy. A halted stream is only resumed, because the message that halted it is dead\n"
@@ -180,7 +175,7 @@ static const struct command CMD_STREAM_SKIP = {
         "of the stream is in progress, the exit status is 4 (conflict); if the stream has no message, 3\n"
         "(not found).\n",
     .examples = "boxcar stream skip order-42\n",
-    .options = COMMON_BOX_OPTIONS,
+    .options = COMMON_READER_OPTIONS,
     .missing = KEY_MISSING,
     .most_args = 1,
     .run = run_skip,

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "cli/config/config.h"
 #include "cli/output/report.h"
 #include "health.h"
 #include "listener.h"
@@ -24,6 +25,7 @@ static const char PLAIN[] = "text/plain; charset=utf-8";
 
 struct metrics {
     boxcar_worker *worker;
+    boxcar_str subscription; /* that it is for; absent = the main readers */
     struct metrics_store *store;
     struct metrics_guard *guard;
     struct MHD_Daemon *daemon;
@@ -71,19 +73,23 @@ static struct answer answer_metrics(const struct metrics *metrics) {
     struct answer answer = {.status = MHD_HTTP_OK, .content_type = METRICS_TEXT_CONTENT_TYPE};
     boxcar_worker_stats worker = BOXCAR_WORKER_STATS_INIT;
     AUTO_FREE boxcar_handler_stats *handlers = NULL;
-    boxcar_stats store[2];
-    struct metrics_streams streams;
-    struct metrics_numbers numbers = {.version = boxcar_version(), .worker = &worker};
+    struct metrics_reading reading = {.subscriptions = NULL};
+    struct metrics_numbers numbers = {
+        .version = boxcar_version(), .subscription = metrics->subscription, .worker = &worker};
     boxcar_worker_stats_read(metrics->worker, &worker);
     AUTO_LIST boxcar_fleet_store_list *fleet = NULL;
     if (boxcar_worker_fleet_read(metrics->worker, &fleet, NULL) != BOXCAR_OK)
         return answer;
     numbers.fleet = fleet->items;
     numbers.fleet_count = fleet->count;
-    if (metrics->store && metrics_store_read(metrics->store, store, &streams, &numbers.store_age_seconds)) {
-        numbers.store = store;
-        numbers.streams = &streams;
+    if (metrics->store && metrics_store_read(metrics->store, &reading)) {
+        numbers.store = reading.stats;
+        numbers.streams = &reading.streams;
+        numbers.subscriptions = reading.subscriptions;
+        numbers.subscription_count = reading.subscription_count;
+        numbers.store_age_seconds = reading.age_seconds;
     }
+    AUTO_FREE struct metrics_subscription *subscriptions = reading.subscriptions;
     if (!read_handlers(metrics->worker, &handlers, &numbers.handler_count))
         return answer;
     numbers.handlers = handlers;
@@ -181,6 +187,12 @@ static bool start_threads(struct cli *cli, struct metrics *metrics, bool many_st
     return metrics->daemon;
 }
 
+/* That the worker is for. */
+static boxcar_str subscription_of(const struct cli *cli) {
+    const char *name = cli->config ? config_text(cli->config, CONFIG_WORKER_SUBSCRIPTION) : NULL;
+    return name && name[0] ? boxcar_str_of(name) : BOXCAR_NO_STR;
+}
+
 int metrics_start(struct cli *cli, boxcar_worker *worker, bool many_stores, const char *listen,
                   struct metrics **ret_metrics) {
     struct listener listener;
@@ -191,6 +203,7 @@ int metrics_start(struct cli *cli, boxcar_worker *worker, bool many_stores, cons
         return cli_no_memory(cli);
     }
     metrics->worker = worker;
+    metrics->subscription = subscription_of(cli);
     memcpy(metrics->address, listener.address, sizeof(metrics->address));
     if (!start_threads(cli, metrics, many_stores, listener.fd)) {
         metrics_store_stop(metrics->store);

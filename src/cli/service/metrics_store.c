@@ -30,8 +30,7 @@ struct metrics_store {
     bool stopping, ended;
     bool abandoned; /* nobody waits for the thread: it frees this */
     bool known, failing;
-    boxcar_stats stats[2]; /* by box */
-    struct metrics_streams streams;
+    struct metrics_reading reading;
     int64_t read_at_us;
 };
 
@@ -39,6 +38,7 @@ static void list_free(void *list) { boxcar_list_free(*(void **)list); }
 
 static void release(struct metrics_store *store) {
     monitor_destroy(&store->monitor);
+    free(store->reading.subscriptions);
     free(store->url);
     free(store->schema);
     free(store);
@@ -72,15 +72,27 @@ static bool is_listed_before(const boxcar_instance_list *list, size_t index) {
     return false;
 }
 
+/* The box of a main reader or of a subscription; -1 = that was removed just now. */
+static int box_of(const boxcar_subscription_list *subscriptions, boxcar_box reader) {
+    if (reader <= BOXCAR_INBOX)
+        return reader;
+    for (size_t i = 0; i < subscriptions->count; i++)
+        if (subscriptions->items[i]->reader == reader)
+            return subscriptions->items[i]->box;
+    return -1;
+}
+
 /* The database's clock is as far as the newest heartbeat at least: workers' own may be wrong. */
-static void summarize(const boxcar_instance_list *list, boxcar_owner owner, struct metrics_streams *streams) {
+static void summarize(const boxcar_instance_list *list, const boxcar_subscription_list *subscriptions,
+                      boxcar_owner owner, struct metrics_streams *streams) {
     boxcar_time newest = BOXCAR_TIME_NONE, oldest_lease = BOXCAR_TIME_NONE;
     for (size_t i = 0; i < list->count; i++) {
         const boxcar_instance *instance = list->items[i];
         boxcar_time lease = instance->oldest_lease_at;
         streams->instances += !is_listed_before(list, i);
-        if (boxcar_instance_is(instance, owner))
-            streams->partitions[instance->box] = instance->partition_count;
+        int box = box_of(subscriptions, instance->box);
+        if (box >= 0 && boxcar_instance_is(instance, owner))
+            streams->partitions[box] = instance->partition_count;
         if (instance->seen_at > newest)
             newest = instance->seen_at;
         if (lease != BOXCAR_TIME_NONE && (oldest_lease == BOXCAR_TIME_NONE || lease < oldest_lease))
@@ -102,42 +114,67 @@ static boxcar_status count_halted(boxcar_store *connection, boxcar_box box, int6
     return BOXCAR_OK;
 }
 
+static bool copy_subscriptions(const boxcar_subscription_list *list, struct metrics_reading *reading) {
+    reading->subscriptions = calloc(list->count + 1, sizeof(*reading->subscriptions));
+    for (size_t i = 0; reading->subscriptions && i < list->count; i++) {
+        const boxcar_subscription *from = list->items[i];
+        struct metrics_subscription *to = &reading->subscriptions[reading->subscription_count++];
+        *to = (struct metrics_subscription){.box = from->box,
+                                            .is_paused = from->paused_at != BOXCAR_TIME_NONE,
+                                            .ready = from->ready,
+                                            .in_progress = from->in_progress,
+                                            .failed = from->failed,
+                                            .held = from->held_messages,
+                                            .lag_seconds = from->lag_seconds};
+        size_t length = from->name.len < METRICS_NAME_SIZE ? from->name.len : METRICS_NAME_SIZE - 1;
+        memcpy(to->name, from->name.data, length);
+    }
+    return reading->subscriptions != NULL;
+}
+
 static boxcar_status read_numbers(const struct metrics_store *store, boxcar_store **connection,
-                                  boxcar_stats stats[2], struct metrics_streams *streams, boxcar_error *err) {
+                                  struct metrics_reading *reading, boxcar_error *err) {
     CLEANUP(list_free) boxcar_instance_list *instances = NULL;
+    CLEANUP(list_free) boxcar_subscription_list *subscriptions = NULL;
     boxcar_upkeep upkeep = BOXCAR_UPKEEP_INIT;
+    struct metrics_streams *streams = &reading->streams;
     if (!*connection)
         TRY(connect_to(store, connection, err));
     for (int box = BOXCAR_OUTBOX; box <= BOXCAR_INBOX; box++)
-        TRY(read_box(*connection, (boxcar_box)box, &stats[box], err));
+        TRY(read_box(*connection, box, &reading->stats[box], err));
     TRY(boxcar_instance_read(*connection, &instances, err));
+    TRY(boxcar_subscription_read(*connection, BOXCAR_NO_STR, &subscriptions, err));
     for (int box = BOXCAR_OUTBOX; box <= BOXCAR_INBOX; box++)
-        TRY(count_halted(*connection, (boxcar_box)box, &streams->halted[box], err));
+        TRY(count_halted(*connection, box, &streams->halted[box], err));
     TRY(boxcar_stream_violation_count(*connection, &streams->violations, err));
     TRY(boxcar_upkeep_read(*connection, &upkeep, err));
     streams->upkeep_age_seconds = upkeep.seconds;
-    summarize(instances, store->owner, streams);
-    return BOXCAR_OK;
+    summarize(instances, subscriptions, store->owner, streams);
+    return copy_subscriptions(subscriptions, reading) ? BOXCAR_OK : BOXCAR_E_NO_MEMORY;
+}
+
+/* Under the lock. */
+static void keep(struct metrics_store *store, const struct metrics_reading *reading) {
+    free(store->reading.subscriptions);
+    store->reading = *reading;
+    store->known = true;
+    store->read_at_us = clock_us();
 }
 
 /* One reading, outside the lock, and what came of it. A connection that failed is not kept: it may be
  * to a server that has moved. */
 static void look(struct metrics_store *store, boxcar_store **connection) {
     boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_stats stats[2];
-    struct metrics_streams streams = {0};
+    struct metrics_reading reading = {.subscriptions = NULL};
     pthread_mutex_unlock(&store->monitor.lock);
-    boxcar_status status = read_numbers(store, connection, stats, &streams, &err);
+    boxcar_status status = read_numbers(store, connection, &reading, &err);
     if (status != BOXCAR_OK) {
         boxcar_store_close(*connection);
         *connection = NULL;
     }
     pthread_mutex_lock(&store->monitor.lock);
     if (status == BOXCAR_OK) {
-        memcpy(store->stats, stats, sizeof(stats));
-        store->streams = streams;
-        store->known = true;
-        store->read_at_us = clock_us();
+        keep(store, &reading);
     } else if (!store->failing && !store->stopping) {
         /* Once when it begins: the worker logs more about a store that is gone. */
         log_writer_say(store->log, BOXCAR_LOG_WARN, "metrics", "the store's numbers cannot be read", "error",
@@ -185,15 +222,20 @@ struct metrics_store *metrics_store_start(struct cli *cli, boxcar_owner owner) {
     return NULL;
 }
 
-bool metrics_store_read(struct metrics_store *store, boxcar_stats ret_stats[2],
-                        struct metrics_streams *ret_streams, double *ret_age_seconds) {
+static bool copy_reading(const struct metrics_store *store, struct metrics_reading *ret_reading) {
+    size_t size = (store->reading.subscription_count + 1) * sizeof(struct metrics_subscription);
+    struct metrics_subscription *copies = malloc(size);
+    if (!copies)
+        return false;
+    *ret_reading = store->reading;
+    ret_reading->subscriptions = memcpy(copies, store->reading.subscriptions, size);
+    ret_reading->age_seconds = (double)(clock_us() - store->read_at_us) / 1e6;
+    return true;
+}
+
+bool metrics_store_read(struct metrics_store *store, struct metrics_reading *ret_reading) {
     pthread_mutex_lock(&store->monitor.lock);
-    bool known = store->known;
-    if (known) {
-        *ret_age_seconds = (double)(clock_us() - store->read_at_us) / 1e6;
-        memcpy(ret_stats, store->stats, sizeof(store->stats));
-        *ret_streams = store->streams;
-    }
+    bool known = store->known && copy_reading(store, ret_reading);
     pthread_mutex_unlock(&store->monitor.lock);
     return known;
 }

@@ -10,9 +10,17 @@ struct metrics_store;
 
 /* `owner`: the worker whose partitions are told. NULL = no memory or no thread. */
 struct metrics_store *metrics_store_start(struct cli *cli, boxcar_owner owner);
-/* The numbers of both boxes that were read last, and how long ago; false = none yet. Any thread. */
-bool metrics_store_read(struct metrics_store *store, boxcar_stats ret_stats[2],
-                        struct metrics_streams *ret_streams, double *ret_age_seconds);
+/* What was read last. */
+struct metrics_reading {
+    boxcar_stats stats[2]; /* by box */
+    struct metrics_streams streams;
+    struct metrics_subscription *subscriptions; /* malloc'ed; NULL = there are none */
+    size_t subscription_count;
+    double age_seconds;
+};
+
+/* false = nothing was read yet, or out of memory. The caller frees ret_reading->subscriptions. Any thread. */
+bool metrics_store_read(struct metrics_store *store, struct metrics_reading *ret_reading);
 /* Leaves a thread that is waiting for the store to itself after a moment. NULL is fine. */
 void metrics_store_stop(struct metrics_store *store);
 

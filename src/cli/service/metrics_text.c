@@ -99,11 +99,23 @@ static void put_label_value(FILE *out, boxcar_str value) {
     }
 }
 
+/* What the lines of a handler begin with. */
+struct labels {
+    const boxcar_handler_stats *handler;
+    boxcar_str subscription; /* that the worker is for */
+};
+
 /* name{topic="...",box="...": more labels or the closing brace are up to the caller. */
-static void put_topic(FILE *out, const char *name, const boxcar_handler_stats *handler) {
+static void put_topic(FILE *out, const char *name, const struct labels *labels) {
+    const boxcar_handler_stats *handler = labels->handler;
     fprintf(out, "%s{topic=\"", name);
     put_label_value(out, handler->topic);
     fprintf(out, "\",box=\"%s\"", boxcar_box_name(handler->box));
+    if (str_is_absent(labels->subscription) || handler->reader <= BOXCAR_INBOX)
+        return;
+    fputs(",subscription=\"", out);
+    put_label_value(out, labels->subscription);
+    fputs("\"", out);
 }
 
 static void put_build(FILE *out, const char *version) {
@@ -126,45 +138,55 @@ static void put_worker(FILE *out, const boxcar_worker_stats *worker) {
         put_number(out, &OF_WORKERS[i], worker);
 }
 
-static void put_settled(FILE *out, const boxcar_handler_stats *handler) {
+static void put_settled(FILE *out, const struct labels *labels) {
     for (size_t i = 0; i < COUNT_OF(OUTCOMES); i++) {
-        put_topic(out, "boxcar_messages_settled_total", handler);
-        fprintf(out, ",outcome=\"%s\"} %lld\n", OUTCOMES[i].label, number_at(handler, OUTCOMES[i].offset));
+        put_topic(out, "boxcar_messages_settled_total", labels);
+        fprintf(out, ",outcome=\"%s\"} %lld\n", OUTCOMES[i].label,
+                number_at(labels->handler, OUTCOMES[i].offset));
     }
 }
 
 /* Buckets are cumulated here, and the count is their sum, so that the two always agree. */
-static void put_histogram(FILE *out, const boxcar_handler_stats *handler) {
+static void put_histogram(FILE *out, const struct labels *labels) {
     long long count = 0;
     for (size_t i = 0; i < BOXCAR_HANDLER_BUCKETS; i++) {
-        count += handler->buckets[i];
-        put_topic(out, "boxcar_handler_seconds_bucket", handler);
+        count += labels->handler->buckets[i];
+        put_topic(out, "boxcar_handler_seconds_bucket", labels);
         if (i + 1 < BOXCAR_HANDLER_BUCKETS)
             fprintf(out, ",le=\"%.9g\"} %lld\n", boxcar_handler_bucket_seconds(i), count);
         else
             fprintf(out, ",le=\"+Inf\"} %lld\n", count);
     }
-    put_topic(out, "boxcar_handler_seconds_sum", handler);
-    fprintf(out, "} %.9g\n", handler->seconds);
-    put_topic(out, "boxcar_handler_seconds_count", handler);
+    put_topic(out, "boxcar_handler_seconds_sum", labels);
+    fprintf(out, "} %.9g\n", labels->handler->seconds);
+    put_topic(out, "boxcar_handler_seconds_count", labels);
     fprintf(out, "} %lld\n", count);
 }
 
-static void put_handlers(FILE *out, const boxcar_handler_stats *handlers, size_t count) {
+static struct labels labels_of(const struct metrics_numbers *numbers, size_t i) {
+    return (struct labels){&numbers->handlers[i], numbers->subscription};
+}
+
+static void put_handlers(FILE *out, const struct metrics_numbers *numbers) {
     put_head(out, "boxcar_messages_settled_total", COUNTER,
              "Messages by what became of the handler's verdict.");
-    for (size_t i = 0; i < count; i++)
-        put_settled(out, &handlers[i]);
+    for (size_t i = 0; i < numbers->handler_count; i++) {
+        struct labels labels = labels_of(numbers, i);
+        put_settled(out, &labels);
+    }
     for (const struct single *metric = OF_HANDLERS; metric < OF_HANDLERS + COUNT_OF(OF_HANDLERS); metric++) {
         put_head(out, metric->name, metric->kind, metric->help);
-        for (size_t i = 0; i < count; i++) {
-            put_topic(out, metric->name, &handlers[i]);
-            fprintf(out, "} %lld\n", number_at(&handlers[i], metric->offset));
+        for (size_t i = 0; i < numbers->handler_count; i++) {
+            struct labels labels = labels_of(numbers, i);
+            put_topic(out, metric->name, &labels);
+            fprintf(out, "} %lld\n", number_at(labels.handler, metric->offset));
         }
     }
     put_head(out, "boxcar_handler_seconds", HISTOGRAM, "How long handlers took.");
-    for (size_t i = 0; i < count; i++)
-        put_histogram(out, &handlers[i]);
+    for (size_t i = 0; i < numbers->handler_count; i++) {
+        struct labels labels = labels_of(numbers, i);
+        put_histogram(out, &labels);
+    }
 }
 
 static void put_store_numbers(FILE *out, const boxcar_stats *store) {
@@ -205,6 +227,56 @@ static void put_streams(FILE *out, const struct metrics_streams *streams) {
               "Since upkeep last ran, in whichever process, or should have.", streams->upkeep_age_seconds);
 }
 
+/* ---- subscriptions of the store ---- */
+
+static void put_subscription(FILE *out, const char *name, const struct metrics_subscription *subscription) {
+    fprintf(out, "%s{subscription=\"", name);
+    put_label_value(out, boxcar_str_of(subscription->name));
+    fprintf(out, "\",box=\"%s\"", boxcar_box_name(subscription->box));
+}
+
+#define OF_SUBSCRIPTION(field) offsetof(struct metrics_subscription, field)
+
+static const struct column SUBSCRIPTION_STATUSES[] = {{"ready", OF_SUBSCRIPTION(ready)},
+                                                      {"in_progress", OF_SUBSCRIPTION(in_progress)},
+                                                      {"failed", OF_SUBSCRIPTION(failed)}};
+
+static void put_subscription_messages(FILE *out, const struct metrics_subscription *subscription) {
+    for (size_t i = 0; i < COUNT_OF(SUBSCRIPTION_STATUSES); i++) {
+        put_subscription(out, "boxcar_subscription_messages", subscription);
+        fprintf(out, ",status=\"%s\"} %lld\n", SUBSCRIPTION_STATUSES[i].label,
+                number_at(subscription, SUBSCRIPTION_STATUSES[i].offset));
+    }
+}
+
+/* A store without subscriptions has none of these. */
+static void put_subscriptions(FILE *out, const struct metrics_numbers *numbers) {
+    const struct metrics_subscription *all = numbers->subscriptions;
+    size_t count = numbers->subscription_count;
+    if (count == 0)
+        return;
+    put_head(out, "boxcar_subscription_messages", GAUGE, "Messages of the subscription.");
+    for (size_t i = 0; i < count; i++)
+        put_subscription_messages(out, &all[i]);
+    put_head(out, "boxcar_subscription_lag_seconds", GAUGE,
+             "Age of the oldest message that the subscription has not ended.");
+    for (size_t i = 0; i < count; i++) {
+        put_subscription(out, "boxcar_subscription_lag_seconds", &all[i]);
+        fprintf(out, "} %.9g\n", all[i].lag_seconds);
+    }
+    put_head(out, "boxcar_subscription_held_messages", GAUGE,
+             "Messages that are kept only for the subscription.");
+    for (size_t i = 0; i < count; i++) {
+        put_subscription(out, "boxcar_subscription_held_messages", &all[i]);
+        fprintf(out, "} %lld\n", (long long)all[i].held);
+    }
+    put_head(out, "boxcar_subscription_paused", GAUGE, "1 while the subscription is paused.");
+    for (size_t i = 0; i < count; i++) {
+        put_subscription(out, "boxcar_subscription_paused", &all[i]);
+        fprintf(out, "} %d\n", all[i].is_paused);
+    }
+}
+
 static void put_store(FILE *out, const struct metrics_numbers *numbers) {
     if (!numbers->store)
         return;
@@ -215,6 +287,7 @@ static void put_store(FILE *out, const struct metrics_numbers *numbers) {
     put_store_numbers(out, numbers->store);
     if (numbers->streams)
         put_streams(out, numbers->streams);
+    put_subscriptions(out, numbers);
 }
 
 /* ---- many stores ---- */
@@ -281,7 +354,7 @@ size_t metrics_text(const struct metrics_numbers *numbers, char **ret_text) {
         return 0;
     put_build(out, numbers->version);
     put_worker(out, numbers->worker);
-    put_handlers(out, numbers->handlers, numbers->handler_count);
+    put_handlers(out, numbers);
     put_fleet(out, numbers);
     put_store(out, numbers);
     bool failed = ferror(out);

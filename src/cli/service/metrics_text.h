@@ -20,13 +20,26 @@ struct metrics_streams {
     double upkeep_age_seconds;
 };
 
+/* A subscription of the store. */
+#define METRICS_NAME_SIZE (BOXCAR_SUBSCRIPTION_NAME_MAX * 4 + 1)
+struct metrics_subscription {
+    char name[METRICS_NAME_SIZE];
+    boxcar_box box;
+    bool is_paused;
+    int64_t ready, in_progress, failed, held;
+    double lag_seconds;
+};
+
 struct metrics_numbers {
     const char *version;
+    boxcar_str subscription; /* that the worker is for; absent = the main readers */
     const boxcar_worker_stats *worker;
     const boxcar_handler_stats *handlers;
     size_t handler_count;
-    const boxcar_stats *store;              /* of the outbox and of the inbox; NULL = not known */
-    const struct metrics_streams *streams;  /* read with them; NULL = not known */
+    const boxcar_stats *store;             /* of the outbox and of the inbox; NULL = not known */
+    const struct metrics_streams *streams; /* read with them; NULL = not known */
+    const struct metrics_subscription *subscriptions;
+    size_t subscription_count;
     const boxcar_fleet_store *const *fleet; /* of a worker with many stores */
     size_t fleet_count;
     double store_age_seconds; /* how old the store's numbers are */

@@ -15,6 +15,7 @@
 #include "boxcar/message.h"
 #include "boxcar/request.h"
 #include "boxcar/stream.h"
+#include "boxcar/subscription.h"
 
 /* Due times and other points in time must lie between the years 1970 and 9999. */
 #define LIMITS_TIME_MAX INT64_C(253402300799999999)
@@ -67,6 +68,8 @@ boxcar_status limits_check_metadata(boxcar_str metadata, const char *argument, b
 boxcar_status limits_check_not_nil(boxcar_str text, const char *argument, boxcar_error *err);
 boxcar_status limits_check_owner(boxcar_owner owner, boxcar_error *err);
 boxcar_status limits_check_box(boxcar_box box, boxcar_error *err);
+/* The number of a box's main reader or of a subscription. Whether that exists, the store says. */
+boxcar_status limits_check_reader(boxcar_box reader, const char *argument, boxcar_error *err);
 boxcar_status limits_check_lease_ms(int64_t lease_ms, boxcar_error *err);
 boxcar_status limits_check_batch_size(int64_t batch_size, boxcar_error *err);
 boxcar_status limits_check_batch_bytes(int64_t batch_bytes, const char *argument, boxcar_error *err);
@@ -115,6 +118,11 @@ boxcar_status limits_check_size(size_t size, int64_t max, const char *argument, 
 /* The same for a payload and headers. */
 boxcar_status limits_check_sizes(size_t payload, int64_t payload_max, size_t headers, int64_t headers_max,
                                  boxcar_error *err);
+boxcar_status limits_check_subscription_name(boxcar_str name, const char *argument, boxcar_error *err);
+boxcar_status limits_check_new_subscription(const boxcar_new_subscription *subscription, boxcar_error *err);
+boxcar_status limits_check_subscription_changes(const boxcar_subscription_changes *changes,
+                                                boxcar_error *err);
+boxcar_status limits_check_place(const boxcar_place *place, boxcar_error *err);
 boxcar_status limits_check_event_stream(boxcar_str stream, boxcar_error *err);
 /* Arguments are named "events[3].type"; with just one, "type". */
 boxcar_status limits_check_new_events(const boxcar_new_event *events, size_t count, boxcar_error *err);

@@ -31,7 +31,7 @@ static boxcar_status check_topic_condition(boxcar_str topic, boxcar_error *err) 
 }
 
 boxcar_status limits_check_list(const boxcar_message_filter *options, boxcar_error *err) {
-    TRY(limits_check_box(options->box, err));
+    TRY(limits_check_reader(options->box, "box", err));
     if (options->by_status)
         TRY(limits_check_range(options->status, "status", BOXCAR_READY, BOXCAR_FAILED, err));
     TRY(limits_check_range(options->readiness, "readiness", BOXCAR_READINESS_ANY, BOXCAR_WAITING, err));
@@ -44,7 +44,7 @@ boxcar_status limits_check_list(const boxcar_message_filter *options, boxcar_err
 }
 
 boxcar_status limits_check_dead_filter(const boxcar_dead_filter *filter, boxcar_error *err) {
-    TRY(limits_check_box(filter->box, err));
+    TRY(limits_check_reader(filter->box, "box", err));
     TRY(check_topic_condition(filter->topic, err));
     TRY(limits_check_range(filter->reason, "reason", BOXCAR_REASON_NONE, BOXCAR_REASON_CANCELLED, err));
     TRY(limits_check_time(filter->before, "before", err));

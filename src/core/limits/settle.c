@@ -40,7 +40,7 @@ boxcar_status limits_check_return(boxcar_return returns, const char *argument, b
 }
 
 boxcar_status limits_check_claimer(const boxcar_claimer *options, boxcar_error *err) {
-    TRY(limits_check_box(options->box, err));
+    TRY(limits_check_reader(options->box, "box", err));
     TRY(limits_check_owner(options->owner, err));
     return limits_check_lease_ms(options->lease_ms, err);
 }

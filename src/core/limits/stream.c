@@ -19,7 +19,7 @@ boxcar_status limits_check_stream_policy(boxcar_stream_policy policy, boxcar_err
 }
 
 boxcar_status limits_check_stream_filter(const boxcar_stream_filter *filter, boxcar_error *err) {
-    TRY(limits_check_box(filter->box, err));
+    TRY(limits_check_reader(filter->box, "box", err));
     TRY(limits_check_text(filter->prefix, "prefix", BOXCAR_STREAM_MAX, err));
     TRY(limits_check_text(filter->after, "after", BOXCAR_STREAM_MAX, err));
     return limits_check_limit(filter->limit, err);

@@ -172,6 +172,14 @@ boxcar_status limits_check_box(boxcar_box box, boxcar_error *err) {
     return BOXCAR_OK;
 }
 
+boxcar_status limits_check_reader(boxcar_box reader, const char *argument, boxcar_error *err) {
+    if (reader >= 0 && reader <= BOXCAR_READER_MAX)
+        return BOXCAR_OK;
+    return error_invalid(err, argument,
+                         "%s is unknown: give BOXCAR_OUTBOX, BOXCAR_INBOX or the number of a subscription",
+                         argument);
+}
+
 boxcar_status limits_check_message_id(boxcar_message_id message_id, const char *argument, boxcar_error *err) {
     if (boxcar_uuid_is_none(message_id.uuid))
         return error_invalid(err, argument, "%s is the nil UUID: give the id of a message", argument);

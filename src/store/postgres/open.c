@@ -19,6 +19,7 @@
 #include "store/postgres/message/inspect.h"
 #include "store/postgres/request/request.h"
 #include "store/postgres/stream/stream.h"
+#include "store/postgres/subscription/subscription.h"
 
 #define ANSWER_MS_DEFAULT 30000
 
@@ -64,6 +65,8 @@ static const struct store_ops OPS = {
     .stream_change = pg_stream_change,
     .stream_rule_write = pg_stream_rule_write,
     .stream_rules = pg_stream_rules,
+    .subscription_change = pg_subscription_change,
+    .subscription_read = pg_subscription_read,
     .instances = pg_instances,
     .maintain = pg_maintain,
     .diagnose = pg_diagnose,

@@ -19,6 +19,7 @@
 #include "store/sqlite/join/join.h"
 #include "store/sqlite/message/inspect.h"
 #include "store/sqlite/stream/admin.h"
+#include "store/sqlite/subscription/subscription.h"
 
 static void close_store(struct boxcar_store *base) {
     struct sqlite_store *store = sqlite_of(base);
@@ -62,6 +63,8 @@ static const struct store_ops SQLITE_OPS = {
     .stream_change = sqlite_stream_change,
     .stream_rule_write = sqlite_stream_rule_write,
     .stream_rules = sqlite_stream_rules,
+    .subscription_change = sqlite_subscription_change,
+    .subscription_read = sqlite_subscription_read,
     .instances = sqlite_instances,
     .maintain = sqlite_maintain,
     .diagnose = sqlite_diagnose,

@@ -14,6 +14,7 @@
 #include "store/sqlite/message/enqueue.h"
 #include "store/sqlite/settle/release.h"
 #include "store/sqlite/settle/settle.h"
+#include "store/sqlite/subscription/reader.h"
 
 #define REMOVE_LEASES_MAX 1000 /* of instances that are gone, in one request */
 
@@ -29,13 +30,17 @@ static boxcar_status settle_part(struct sqlite_store *store, struct processing *
                                  boxcar_error *err) {
     const struct request *request = processing->request;
     struct result *result = &processing->result;
+    boxcar_box reader = request_reader(request, (int)box);
+    TRY(sqlite_reader_enter(store, reader, err));
     for (int i = 0; i < BOXCAR_SETTLE_KINDS; i++) {
         boxcar_settle_kind kind = settle_kind_at(i);
         TRY(kind == BOXCAR_RESOLVE ? sqlite_join_resolve(store, request, box, result, err)
                                    : sqlite_settle(store, request, box, kind, result, err));
     }
-    return request->parts[box].reap ? sqlite_reap_box(store, box, &result->parts[box].reaped, err)
-                                    : BOXCAR_OK;
+    if (request->parts[box].reap)
+        TRY(sqlite_reap_box(store, reader, &result->parts[box].reaped, err));
+    sqlite_reader_leave(store);
+    return BOXCAR_OK;
 }
 
 static boxcar_status enqueue_and_settle(struct sqlite_store *store, struct processing *processing,
@@ -100,7 +105,10 @@ static boxcar_status claim(struct sqlite_store *store, struct processing *proces
         return BOXCAR_OK;
     *more = false;
     processing->result.parts[box].claimed_count = 0;
-    return sqlite_claim(store, processing->request, box, &processing->result, more, err);
+    TRY(sqlite_reader_enter(store, request_reader(processing->request, (int)box), err));
+    TRY(sqlite_claim(store, processing->request, box, &processing->result, more, err));
+    sqlite_reader_leave(store);
+    return BOXCAR_OK;
 }
 
 static boxcar_status process(struct sqlite_store *store, void *context, boxcar_error *err) {

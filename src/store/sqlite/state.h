@@ -86,6 +86,30 @@ struct acked_list {
     bool from_lot; /* some of them were parked */
 };
 
+/* A subscription, while something is done for it. */
+struct reader {
+    int number;
+    boxcar_box box; /* of the messages that it reads */
+    bool paused;
+    boxcar_str *patterns; /* in the scratch arena */
+    size_t pattern_count;
+    int64_t max_lag_ms, max_lag_count; /* 0 = off */
+};
+
+/* Which topics of a box subscriptions have taken from the main reader; read once a transaction. */
+struct taken {
+    bool loaded;
+    boxcar_str *patterns; /* in the scratch arena */
+    size_t count, capacity;
+};
+
+/* How far maintenance has looked at what may have to be kept for subscriptions; the next look goes on there.
+ */
+struct kept_look {
+    boxcar_time at;
+    int64_t work_id;
+};
+
 /* Messages buried because they are damaged: how many, the first one, and which text of it. */
 struct damage {
     size_t count;
@@ -110,10 +134,13 @@ struct sqlite_store {
     int wal_watch;                  /* an inotify descriptor, see connection/sleep.c; -1 = none yet */
     int64_t seen_version;           /* of the file when it was last looked through; 0 = never */
     boxcar_message_id unknown_from; /* see sqlite_join_recognize_step() */
-    sqlite3_stmt *statements[STATEMENT_COUNT];
+    struct kept_look kept_done, kept_dead, kept_passed;
+    sqlite3_stmt *statements[2][STATEMENT_COUNT]; /* for the main readers; for subscriptions */
 
     /* Of the running transaction. */
     boxcar_time now;
+    const struct reader *reader; /* whose knowledge statements are about; NULL = the main readers' */
+    struct taken taken[BOXES];
     struct arena scratch;
     struct tally tally;
     struct burial_list buried;

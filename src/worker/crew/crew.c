@@ -81,6 +81,10 @@ boxcar_status desk_open(struct crew *crew, const boxcar_store_options *store, co
     return BOXCAR_OK;
 }
 
+boxcar_status desk_set_subscription(struct desk *desk, boxcar_str name, boxcar_error *err) {
+    return arena_copy_str(&desk->arena, name, &desk->subscription) ? BOXCAR_OK : error_no_memory(err);
+}
+
 static void wake_loop(struct desk *desk) {
     uint64_t one = 1;
     if (!desk->loop_waits)
@@ -213,6 +217,7 @@ static struct leftover move_to_desk(struct slot *slot, struct desk *desk) {
     slot->delivery.store_id = desk->logger.id;
     slot->delivery.store_options = &desk->store;
     slot->delivery.news = &desk->has_stages;
+    slot->delivery.subscription = desk->subscription;
     return left;
 }
 

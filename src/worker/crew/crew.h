@@ -47,6 +47,7 @@ struct desk {
     boxcar_store_options store; /* for handlers that want a transaction */
     struct arena arena;         /* of the texts of the options, and of the logger's id */
     struct boxcar_store logger; /* no store: what store_log() needs to know, for any thread */
+    boxcar_str subscription;    /* that the messages are delivered to; absent = the main readers */
 };
 
 /* Shared with threads that were given up and outlive the worker: counted. */
@@ -83,6 +84,8 @@ void crew_set_timeout(struct crew *crew, int64_t timeout_ms);
 /* `wake_fd` is an eventfd that outlives the desk. */
 boxcar_status desk_open(struct crew *crew, const boxcar_store_options *store, const char *store_id,
                         int wake_fd, struct desk **ret_desk, boxcar_error *err);
+/* Before anything is queued. */
+boxcar_status desk_set_subscription(struct desk *desk, boxcar_str name, boxcar_error *err);
 /* Nothing of it is queued or runs any more. Connections that idle threads keep to its store are closed. NULL
  * is fine. */
 void desk_close(struct desk *desk);

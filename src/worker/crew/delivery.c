@@ -94,16 +94,21 @@ void delivery_roll_back(struct boxcar_delivery *delivery) {
     (void)delivery->store->ops->transaction(delivery->store, TRANSACTION_ROLLBACK, NULL);
 }
 
+static boxcar_box reader_of(const boxcar_message *message) {
+    return message->reader > BOXCAR_INBOX ? message->reader : message->box;
+}
+
 boxcar_status delivery_ack(struct boxcar_delivery *delivery, bool *ret_acked, boxcar_error *err) {
     const boxcar_message *message = delivery->message;
+    boxcar_box reader = reader_of(message);
     AUTO_RESULT struct result result = {.arena = ARENA_INIT};
     struct request request = {.base.owner = message->owner};
     boxcar_settlement ack = BOXCAR_SETTLEMENT_INIT;
     ack.work_id = message->work_id;
     ack.epoch = message->epoch;
-    request.parts[message->box].settle[BOXCAR_ACK] = (boxcar_settlement_list){&ack, 1};
+    request_part_of(&request, reader)->settle[BOXCAR_ACK] = (boxcar_settlement_list){&ack, 1};
     boxcar_status status = request_send(delivery->store, &request, &result, err);
-    bool acked = status == BOXCAR_OK && result.parts[message->box].settled[BOXCAR_ACK].count == 1;
+    bool acked = status == BOXCAR_OK && result.parts[request_index(reader)].settled[BOXCAR_ACK].count == 1;
     if (acked) {
         delivery->in_transaction = false;
         status = delivery->store->ops->transaction(delivery->store, TRANSACTION_COMMIT, err);

@@ -16,6 +16,7 @@ enum cancel_reason { CANCEL_NONE, CANCEL_TIMEOUT, CANCEL_LEASE_LOST, CANCEL_STOP
 struct boxcar_delivery {
     const boxcar_message *message;
     const char *store_id;
+    boxcar_str subscription;                   /* absent = the message is the main reader's */
     const boxcar_store_options *store_options; /* for the connection of its own */
     struct boxcar_store *store;                /* opened when first needed, kept for later messages */
     bool in_transaction;

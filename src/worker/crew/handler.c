@@ -92,10 +92,11 @@ void handler_count_time(struct handler *handler, int64_t microseconds) {
     atomic_fetch_add(&handler->microseconds, microseconds);
 }
 
-void handler_read_stats(struct handler *handler, boxcar_handler_stats *ret_stats) {
+void handler_read_stats(struct handler *handler, boxcar_box reader, boxcar_handler_stats *ret_stats) {
     boxcar_handler_stats stats = BOXCAR_HANDLER_STATS_INIT;
     stats.topic = handler->topic;
     stats.box = handler->box;
+    stats.reader = reader;
     stats.running = atomic_load(&handler->running);
     stats.acked = atomic_load(&handler->outcomes[OUTCOME_ACKED]);
     stats.retried = atomic_load(&handler->outcomes[OUTCOME_RETRIED]);

@@ -62,6 +62,6 @@ void handler_table_retain(struct handler_table *table);
 void handler_table_release(struct handler_table *table); /* the last one frees it; NULL is fine */
 
 void handler_count_time(struct handler *handler, int64_t microseconds);
-void handler_read_stats(struct handler *handler, boxcar_handler_stats *ret_stats);
+void handler_read_stats(struct handler *handler, boxcar_box reader, boxcar_handler_stats *ret_stats);
 
 #endif

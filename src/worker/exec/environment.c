@@ -99,13 +99,14 @@ static char **assemble(struct arena *arena, char *const *inherited, const struct
 }
 
 char **exec_environment_build(struct arena *arena, char *const *inherited, const boxcar_message *message,
-                              const char *store_id, const char *run_id) {
+                              boxcar_str subscription, const char *store_id, const char *run_id) {
     struct texts texts;
     write_texts(message, &texts);
     const struct variable variables[] = {
         {"BOXCAR_MESSAGE_ID", text_if(!boxcar_uuid_is_none(message->message_id.uuid), texts.message_id)},
         {"BOXCAR_WORK_ID", text_if(message->work_id.value != 0, texts.work_id)},
         {"BOXCAR_BOX", boxcar_str_of(boxcar_box_name(message->box))},
+        {"BOXCAR_SUBSCRIPTION", subscription},
         {"BOXCAR_TOPIC", message->topic},
         {"BOXCAR_ATTEMPT", boxcar_str_of(texts.attempt)},
         {"BOXCAR_EPOCH", text_if(message->epoch.value != 0, texts.epoch)},

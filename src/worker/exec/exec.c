@@ -185,8 +185,9 @@ boxcar_verdict exec_run(void *command, boxcar_delivery *delivery) {
     const struct exec_command *program = command;
     AUTO_ARENA struct arena arena = ARENA_INIT;
     char run_id[BOXCAR_UUID_TEXT_SIZE];
-    char **environment = exec_environment_build(&arena, program->inherited, delivery->message,
-                                                delivery->store_id, make_run_id(run_id));
+    char **environment =
+        exec_environment_build(&arena, program->inherited, delivery->message, delivery->subscription,
+                               delivery->store_id, make_run_id(run_id));
     if (!environment) {
         boxcar_delivery_set_error(delivery, BOXCAR_STR("not started: out of memory"));
         return BOXCAR_VERDICT_RETRY;

@@ -45,8 +45,9 @@ char **exec_environment_inherit(struct arena *arena, char *const *environment);
 #define EXEC_RUN_ID "BOXCAR_RUN_ID"
 
 /* The inherited variables, the id of the run (NULL = none) and those of the message; fields that are absent
- * have none, except that BOXCAR_HEADERS is {} then. Ends with NULL. NULL = out of memory. */
+ * have none, except that BOXCAR_HEADERS is {} then. `subscription`: to which it is delivered; absent = the
+ * main reader. Ends with NULL. NULL = out of memory. */
 char **exec_environment_build(struct arena *arena, char *const *inherited, const boxcar_message *message,
-                              const char *store_id, const char *run_id);
+                              boxcar_str subscription, const char *store_id, const char *run_id);
 
 #endif

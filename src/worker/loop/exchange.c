@@ -301,6 +301,10 @@ static void give_up_or_detach(struct pump *pump, const boxcar_error *err) {
 static void take_failure(struct pump *pump, boxcar_status status, bool claims, bool beats,
                          const boxcar_error *err) {
     bool asks_only = claims && !beats && has_nothing_to_send(pump);
+    if (pump_ends_with_subscription(pump, err)) {
+        pump_keep_verdicts(pump);
+        return;
+    }
     pump->sent_before = pump->sent_before || err->outcome_unknown;
     keep_stages(pump);
     for (int box = 0; box < BOXES; box++)
@@ -326,6 +330,8 @@ static void take_failure(struct pump *pump, boxcar_status status, bool claims, b
 static void judge_claims(struct pump *pump, const struct result *result) {
     int held_up = result->parts[BOXCAR_OUTBOX].held_up + result->parts[BOXCAR_INBOX].held_up;
     atomic_fetch_add(&pump->worker->count.held_up, held_up);
+    if (pump_ends_with_subscription(pump, &result->claim_error))
+        return;
     if (result->claim_error.status != BOXCAR_OK) {
         pump->claims_fail = true;
         give_up_or_detach(pump, &result->claim_error);
@@ -354,7 +360,8 @@ static void fill_box(struct pump *pump, struct request *request, int box, const 
         .fail_reason = fails->count > 0 ? reason_of(outbound_job(fails, 0)) : BOXCAR_REASON_NONE,
         .waits = from->out.waits,
         .no_suspects = !takes_suspects(pump, box, claim_sizes)};
-    request->parts[box] = (boxcar_request_part){.lease_ms = pump_tuning(pump)->lease_ms,
+    request->parts[box] = (boxcar_request_part){.reader = from->reader > BOXCAR_INBOX ? from->reader : 0,
+                                                .lease_ms = pump_tuning(pump)->lease_ms,
                                                 .claim_size = claim_sizes[box],
                                                 .claim_bytes = pump_tuning(pump)->batch_bytes,
                                                 .topics = from->patterns,

@@ -22,7 +22,7 @@ size_t pump_fill_instances(struct pump *pump) {
     for (int box = 0; box < BOXES; box++) {
         if (!pump_serves(pump, box))
             continue;
-        instance.box = (boxcar_box)box;
+        instance.box = pump->boxes[box].reader;
         instance.topics = pump->boxes[box].patterns;
         instance.topic_count = pump->boxes[box].pattern_count;
         beat->instances[count++] = instance;
@@ -61,6 +61,10 @@ void pump_beat(struct pump *pump) {
     boxcar_error err = BOXCAR_ERROR_INIT;
     size_t count = pump_fill_instances(pump);
     boxcar_status status = count > 0 ? request_beat(pump->store, beat->instances, count, 0, &err) : BOXCAR_OK;
+    if (pump_ends_with_subscription(pump, &err)) {
+        beat->next_ms = pump->now_ms + beat->interval_ms;
+        return;
+    }
     if (status != BOXCAR_OK && err.retryable) {
         beat->next_ms = pump->now_ms + beat->interval_ms;
         pump_detach(pump, &err);

@@ -179,9 +179,10 @@ boxcar_status pump_is_drained(struct pump *pump, int64_t horizon_ms, bool *ret_d
     bool drained = true;
     for (int i = 0; drained && i < BOXES; i++) {
         const struct pump_box *box = &pump->boxes[i];
-        boxcar_str wait_topic = i == BOXCAR_OUTBOX ? boxcar_str_of(pump->wait_topic) : BOXCAR_NO_STR;
+        boxcar_str wait_topic =
+            box->reader == BOXCAR_OUTBOX ? boxcar_str_of(pump->wait_topic) : BOXCAR_NO_STR;
         if (pump_serves(pump, i))
-            TRY(pump->store->ops->is_drained(pump->store, (boxcar_box)i, box->patterns, box->pattern_count,
+            TRY(pump->store->ops->is_drained(pump->store, box->reader, box->patterns, box->pattern_count,
                                              wait_topic, horizon_ms, &drained, err));
     }
     *ret_drained = drained;
@@ -194,6 +195,8 @@ static void end_if_drained(struct pump *pump) {
         return;
     boxcar_error err = BOXCAR_ERROR_INIT;
     boxcar_status status = pump_is_drained(pump, longest_backoff(pump), &pump->done, &err);
+    if (status != BOXCAR_OK && pump_ends_with_subscription(pump, &err))
+        return;
     if (status == BOXCAR_OK) {
         if (pump->done && pump_seat(pump))
             pump_seat(pump)->is_drained = true;
@@ -234,6 +237,7 @@ static int64_t next_event(const struct pump *pump, bool wants_work) {
 static void nap(struct pump *pump, int64_t ms) {
     struct nap how = {.owner = pump->worker->owner, .longest_ms = ms, .wake_fd = pump->worker->wake_fd};
     for (int box = 0; box < BOXES; box++) {
+        how.boxes[box].reader = pump->boxes[box].reader;
         how.boxes[box].awaited = pump_serves(pump, box);
         how.boxes[box].topics = pump->boxes[box].patterns;
         how.boxes[box].topic_count = pump->boxes[box].pattern_count;
@@ -352,8 +356,10 @@ static boxcar_status pump_open(struct pump *pump, boxcar_error *err) {
     struct boxcar_worker *worker = pump->worker;
     set_state(pump, BOXCAR_WORKER_STARTING);
     TRY(worker->open(&worker->store, &pump->store, err));
+    TRY(pump_set_readers(pump, err));
     TRY(read_settings(pump, err));
     TRY(find_crew(pump, err));
+    TRY(desk_set_subscription(pump->desk, worker->subscription, err));
     if (!serves_any(pump) && !pump_seat(pump))
         store_log(pump_logger(pump), BOXCAR_LOG_INFO, "start", NULL, 0,
                   "no handlers: this worker evaluates waits for joins and does upkeep");

@@ -14,6 +14,7 @@
 
 /* A box, if there are handlers for it. */
 struct pump_box {
+    boxcar_box reader;    /* whose messages they are: the box's main reader, or the worker's subscription */
     boxcar_str *patterns; /* what claims ask for: the handlers' topics, and the waits' */
     size_t pattern_count; /* 0 = this box is not served */
     struct outbound out;
@@ -160,6 +161,15 @@ void pump_set_patience(struct pump *pump);
 /* The store failed: says so once and waits longer each time. */
 void pump_detach(struct pump *pump, const boxcar_error *err);
 void pump_attach(struct pump *pump); /* it has answered */
+
+/* ---- subscription.c: a worker for a subscription ---- */
+
+/* Once, when the store is open: which reader each box has. BOXCAR_E_NOT_FOUND: there is no such subscription;
+ * BOXCAR_E_INVALID: some handler is for the other box. */
+boxcar_status pump_set_readers(struct pump *pump, boxcar_error *err);
+/* Whether a call failed because the subscription was removed. Then the worker stops: what it holds is no
+ * longer leased to it. */
+bool pump_ends_with_subscription(struct pump *pump, const boxcar_error *err);
 
 /* ---- flush.c: when verdicts go out ---- */
 

@@ -11,8 +11,13 @@
 #include "base/utf8.h"
 #include "worker/crew/log_message.h"
 
+/* Only the main reader of the outbox meets waits. */
+static bool meets_waits(const struct pump *pump) {
+    return pump->boxes[BOXCAR_OUTBOX].reader == BOXCAR_OUTBOX;
+}
+
 bool pump_is_wait(const struct pump *pump, const struct job *job) {
-    return job->message->box == BOXCAR_OUTBOX &&
+    return job->message->box == BOXCAR_OUTBOX && meets_waits(pump) &&
            str_equal(job->message->topic, boxcar_str_of(pump->wait_topic));
 }
 
@@ -88,7 +93,9 @@ void pump_take_waits(struct pump *pump, const struct result *result, bool sent_b
 
 /* ---- without handlers ---- */
 
-bool pump_looks_after_waits(const struct pump *pump) { return !pump_serves(pump, BOXCAR_OUTBOX); }
+bool pump_looks_after_waits(const struct pump *pump) {
+    return !pump_serves(pump, BOXCAR_OUTBOX) || !meets_waits(pump);
+}
 
 /* A claim of waits would sort through all other messages. The end of a join evaluates most waits anyway. */
 bool pump_evaluate_waits(struct pump *pump) {
@@ -139,6 +146,8 @@ static boxcar_status copy_patterns(struct pump *pump, int box, boxcar_error *err
 static boxcar_status add_waits(struct pump *pump, boxcar_error *err) {
     struct pump_box *box = &pump->boxes[BOXCAR_OUTBOX];
     boxcar_str topic = boxcar_str_of(pump->wait_topic);
+    if (!meets_waits(pump))
+        return BOXCAR_OK;
     for (size_t i = 0; i < box->pattern_count; i++)
         if (str_equal(box->patterns[i], topic))
             return refuse_handler(pump, err);

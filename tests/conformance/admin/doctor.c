@@ -35,7 +35,7 @@ static void bad_arguments_are_named(void **state) {
     boxcar_finding_list *list = NULL;
     ASSERT_INVALID(f, "store", boxcar_doctor_run(NULL, BOXCAR_OUTBOX, &list, &f->err));
     ASSERT_INVALID(f, "ret_list", boxcar_doctor_run(f->store, BOXCAR_OUTBOX, NULL, &f->err));
-    ASSERT_INVALID(f, "box", boxcar_doctor_run(f->store, (boxcar_box)7, &list, &f->err));
+    ASSERT_INVALID(f, "box", boxcar_doctor_run(f->store, -1, &list, &f->err));
     assert_null(list);
     boxcar_list_free(NULL);
 }

@@ -22,7 +22,7 @@ static const boxcar_str TOPICS[] = {{"t", 1}, {"mail.*", 6}};
 
 static struct nap nap_for(struct fixture *f, int64_t longest_ms) {
     return (struct nap){.owner = f->owner,
-                        .boxes[BOXCAR_OUTBOX] = {true, TOPICS, 2},
+                        .boxes[BOXCAR_OUTBOX] = {.awaited = true, .topics = TOPICS, .topic_count = 2},
                         .longest_ms = longest_ms,
                         .wake_fd = -1};
 }

@@ -227,7 +227,7 @@ static void bad_arguments_are_refused_by_name(void **state) {
     ASSERT_INVALID(f, "stream", boxcar_stream_find(f->store, BOXCAR_OUTBOX, empty, &list, &f->err));
     ASSERT_INVALID(f, "stream", boxcar_stream_resume(f->store, BOXCAR_OUTBOX, too_long, false, &f->err));
     ASSERT_INVALID(f, "stream", boxcar_stream_skip(f->store, BOXCAR_OUTBOX, no_utf8, &id, &f->err));
-    ASSERT_INVALID(f, "box", boxcar_stream_skip(f->store, (boxcar_box)9, BOXCAR_STR("s"), &id, &f->err));
+    ASSERT_INVALID(f, "box", boxcar_stream_skip(f->store, -1, BOXCAR_STR("s"), &id, &f->err));
     ASSERT_INVALID(f, "pattern", boxcar_stream_rule_write(f->store, empty, BOXCAR_STREAM_HALT, &f->err));
     ASSERT_INVALID(f, "pattern",
                    boxcar_stream_rule_write(f->store, too_long, BOXCAR_STREAM_DEFAULT, &f->err));

@@ -3,6 +3,26 @@
 #ifndef BOXCAR_TESTS_VERSIONS_H
 #define BOXCAR_TESTS_VERSIONS_H
 
+/* Version 14: before subscriptions, and without the views that know of them. */
+#define POSTGRES_BACK_TO_14                                                                                  \
+    "drop table reader, reader_rewind, reader_change, reader_skip cascade; drop sequence reader_number, "    \
+    "skip_flag; "                                                                                            \
+    "alter table frontier drop column log_box, drop column choosy, drop column in_exact, drop column "       \
+    "in_prefixes, "                                                                                          \
+    "drop column but_exact, drop column but_prefixes, drop column from_time, drop column from_id; "          \
+    "alter table parked drop constraint parked_pkey, add primary key (work_id); "                            \
+    "alter table dead drop constraint dead_pkey, add primary key (work_id); "                                \
+    "alter table finished drop constraint finished_pkey, add primary key (first_id); "                       \
+    "alter table attempt drop column reader cascade; "
+/* Version 14 on SQLite: before subscriptions. */
+#define SQLITE_BACK_TO_14                                                                                    \
+    "drop view boxcar_delivery; drop view boxcar_subscription; drop view boxcar_unread; drop view "          \
+    "boxcar_wanted; drop view boxcar_instance; drop trigger boxcar_inbox_on_remove; "                        \
+    "drop table boxcar_passed; drop table boxcar_reader_skip; drop table boxcar_reader_rewind; drop table "  \
+    "boxcar_reader_lease; "                                                                                  \
+    "drop table boxcar_reader_parked; drop table boxcar_reader_finished; drop table boxcar_reader_dead; "    \
+    "drop table boxcar_reader_attempt; drop table boxcar_reader; "
+
 /* Version 11: before messages say what caused them, and that they are events. */
 #define POSTGRES_BACK_TO_11                                                                                  \
     "drop index join_member_message; alter table event_row drop column causation_id cascade; "               \
@@ -12,6 +32,7 @@
     "metadata; "                                                                                             \
     "alter type event_entry drop attribute causation_id; "
 #define SQLITE_BACK_TO_11                                                                                    \
+    SQLITE_BACK_TO_14                                                                                        \
     "drop index boxcar_join_member_message; drop view boxcar_outbox; drop view boxcar_inbox; drop view "     \
     "boxcar_dead_letter; "                                                                                   \
     "drop view boxcar_item_text; drop view boxcar_item; drop view boxcar_event; "                            \
@@ -29,7 +50,7 @@
     "message m join stream s "                                                                               \
     "on s.box = m.box and s.key = m.stream where m.lane = 1 and m.work_id > s.position and m.work_id in "    \
     "(select work_id from _fresh); "                                                                         \
-    "drop view _stream_state, _fresh cascade; " POSTGRES_BACK_TO_11                                          \
+    "drop view _stream_state, _fresh cascade; " POSTGRES_BACK_TO_14 POSTGRES_BACK_TO_11                      \
     "drop function _is_stream_leased, _is_open cascade; drop index message_stream; "                         \
     "alter table stream drop column position, drop column taken_from, drop column epoch; drop table pool, "  \
     "upkeep, upkeep_look, origin, late_step; drop sequence epoch_count, outbox_claims, inbox_claims, "       \

@@ -43,6 +43,21 @@ fill_store() {
     boxcar event append account-1 closed '{}' --header a=b
     boxcar enqueue orders seventeen
     boxcar enqueue orders eighteen
+    fill_subscriptions
+}
+
+# One with something of everything, one that is paused.
+fill_subscriptions() {
+    local ids
+    boxcar subscription add audit '*' --from beginning --max-lag 7d
+    boxcar subscription add idle 'orders' --from beginning
+    boxcar subscription pause idle
+    ids=$(boxcar claim --subscription audit --owner "$owner" --lease 1h --batch-size 5 | jq -r .work_id | xargs)
+    # shellcheck disable=SC2086
+    set -- $ids
+    boxcar ack --subscription audit --owner "$owner" "$1"
+    boxcar fail --subscription audit --owner "$owner" "$2" --error broken
+    boxcar abandon --subscription audit --owner "$owner" "$3" --error again --delay 1h
 }
 
 # What only workers write: SQLite only.
@@ -66,11 +81,14 @@ LOOKS=(
     "stream show halt-1" "stream policy" "stream policy halt-1" "instance ls" "join ls" "join ls -o json"
     "join show $join" "inbox ls" "inbox show partner k1" "inbox check partner k1" "event read account-1"
     "event read account-1 -o json" "event follow --once" "settings" "settings max_attempts" "doctor" "doctor --audit"
-    "config" "version" "help enqueue"
+    "config" "version" "help enqueue" "subscription ls" "subscription ls -o json" "subscription show audit"
+    "ls --subscription audit -o json --limit 1000" "stats --subscription audit" "dead ls --subscription audit"
+    "stream ls --subscription audit" "doctor --subscription audit"
 )
 
 # Those that work off what there is.
-WORKS=("worker --drain --concurrency 1 --lease 1s --handler work=exec:/bin/true" "bench --messages 4 --concurrency 1")
+WORKS=("worker --drain --concurrency 1 --lease 1s --handler work=exec:/bin/true"
+    "worker --drain --concurrency 1 --lease 1s --subscription audit --handler orders=discard" "bench --messages 4 --concurrency 1")
 
 # Those that change something.
 ACTS=(
@@ -82,4 +100,7 @@ ACTS=(
     "join attach $join 22222222-2222-4222-8222-222222222222" "join cancel $join" "join start --expected 2"
     "join wait $ended --on-complete joined yes" "inbox enqueue partner k3 deliveries new" "inbox revive 16"
     "event append account-1 grown {}" "settings max_attempts 6" "stream policy flow-1 halt" "maintain --once" "doctor --repair" "init"
+    "subscription add more orders" "subscription pause audit" "subscription resume idle" "subscription change audit orders"
+    "subscription rewind audit --to beginning" "subscription rm idle" "subscription rm audit --force"
+    "claim --subscription audit --owner $owner --batch-size 100" "dead replay --subscription audit --all"
 )

@@ -284,7 +284,7 @@ static const char *old_snapshot(struct fixture *f) {
 }
 
 #define PARK_LEFTOVERS                                                                                       \
-    "perform :\"schema\"._unbury(box::smallint, :\"schema\"._lost_ids(box::smallint, true), true, "          \
+    "perform :\"schema\"._unbury(n, :\"schema\"._lost_ids(n, true), true, "                                  \
     "clock_timestamp());"
 
 /* Events: before the dump with and without positions, and between the restore and its adoption. BX-066 */
@@ -321,8 +321,7 @@ static const struct trap TRAPS[] = {
      {{"the look at the identity", "_check_identity", "if not ", "if false and not ", NOT_REFUSED},
       {"the era of messages", "_window", "and m.era = f.era", "", AGAIN},
       {"parking what was left", "adopt", PARK_LEFTOVERS, "null;", LOST},
-      {"disregarding the old frontier", "adopt", "_lost_ids(box::smallint, true)",
-       "_lost_ids(box::smallint, false)", LOST},
+      {"disregarding the old frontier", "adopt", "_lost_ids(n, true)", "_lost_ids(n, false)", LOST},
       {"the era of new messages", "adopt",
        "execute format('alter table :\"schema\".message alter column era set default %s', next_era);", "",
        LOST}}},

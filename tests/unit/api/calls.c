@@ -289,9 +289,8 @@ static void bad_settle_calls_are_refused_before_the_store(void **state) {
         boxcar_settle(STORE, CLAIMER(BOXCAR_OUTBOX, owner), BOXCAR_RESOLVE, items, 3, NULL, NULL, &ERR),
         BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "kind");
-    assert_int_equal(
-        boxcar_settle(STORE, CLAIMER((boxcar_box)2, owner), BOXCAR_ACK, items, 3, NULL, NULL, &ERR),
-        BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_settle(STORE, CLAIMER(-1, owner), BOXCAR_ACK, items, 3, NULL, NULL, &ERR),
+                     BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "box");
     assert_int_equal(boxcar_settle(STORE, NULL, BOXCAR_ACK, items, 3, NULL, NULL, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "claimer");
@@ -442,7 +441,7 @@ static void inspection_is_checked_and_handed_down(void **state) {
     (void)state;
     assert_int_equal(boxcar_message_find(STORE, BOXCAR_OUTBOX, bad, &list, &ERR), BOXCAR_E_INVALID);
     assert_int_equal(boxcar_message_cancel(STORE, BOXCAR_OUTBOX, bad, &ERR), BOXCAR_E_INVALID);
-    assert_int_equal(boxcar_message_find(STORE, (boxcar_box)5, ref, &list, &ERR), BOXCAR_E_INVALID);
+    assert_int_equal(boxcar_message_find(STORE, -1, ref, &list, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "box");
     assert_int_equal(boxcar_dead_page(STORE, &filter, 0, (boxcar_work_id){0}, &list, &ERR), BOXCAR_E_INVALID);
     assert_string_equal(ERR.argument, "limit");

@@ -195,7 +195,8 @@ static boxcar_status judge_box(struct memory_store *memory, boxcar_error *err) {
                               1,
                               1,
                               1,
-                              {.has_run = true, .seconds = 1e6}};
+                              {.has_run = true, .seconds = 1e6},
+                              BOXCAR_NO_STR};
     struct findings findings = findings_begin();
     struct finding_rows *list = NULL;
     boxcar_status status;

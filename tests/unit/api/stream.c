@@ -106,7 +106,7 @@ static void bad_arguments_never_reach_the_store(void **state) {
     filter.struct_size = 0;
     ASSERT_REFUSED("filter", boxcar_stream_page(STORE, &filter, &list, &ERR));
     filter = BOXCAR_STREAM_FILTER_INIT;
-    filter.box = (boxcar_box)5;
+    filter.box = -1;
     ASSERT_REFUSED("box", boxcar_stream_page(STORE, &filter, &list, &ERR));
     filter = BOXCAR_STREAM_FILTER_INIT;
     filter.prefix = long_key;
@@ -118,7 +118,7 @@ static void bad_arguments_never_reach_the_store(void **state) {
     ASSERT_REFUSED("stream", boxcar_stream_find(STORE, BOXCAR_OUTBOX, long_key, &list, &ERR));
     ASSERT_REFUSED("ret_list", boxcar_stream_find(STORE, BOXCAR_OUTBOX, KEY, NULL, &ERR));
     ASSERT_REFUSED("stream", boxcar_stream_resume(STORE, BOXCAR_OUTBOX, empty, false, &ERR));
-    ASSERT_REFUSED("box", boxcar_stream_resume(STORE, (boxcar_box)-1, KEY, false, &ERR));
+    ASSERT_REFUSED("box", boxcar_stream_resume(STORE, -1, KEY, false, &ERR));
     ASSERT_REFUSED("stream", boxcar_stream_skip(STORE, BOXCAR_OUTBOX, nul, NULL, &ERR));
     ASSERT_REFUSED("store", boxcar_stream_skip(NULL, BOXCAR_OUTBOX, KEY, NULL, &ERR));
     ASSERT_REFUSED("pattern", boxcar_stream_rule_write(STORE, BOXCAR_NO_STR, BOXCAR_STREAM_HALT, &ERR));

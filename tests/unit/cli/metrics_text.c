@@ -276,6 +276,49 @@ static void store_numbers_are_served_with_their_age(void **state) {
     free(text);
 }
 
+/* BX-094 */
+static void subscriptions_are_served_by_name(void **state) {
+    (void)state;
+    const boxcar_stats store[2] = {{.exact = true}, {.exact = true}};
+    const struct metrics_subscription subscriptions[] = {{.name = "audit",
+                                                          .box = BOXCAR_INBOX,
+                                                          .is_paused = true,
+                                                          .ready = 1,
+                                                          .in_progress = 2,
+                                                          .failed = 3,
+                                                          .held = 4,
+                                                          .lag_seconds = 5.5}};
+    boxcar_handler_stats handlers[2] = {BOXCAR_HANDLER_STATS_INIT, BOXCAR_HANDLER_STATS_INIT};
+    handlers[0].topic = BOXCAR_STR("a");
+    handlers[0].reader = 2;
+    handlers[1].topic = BOXCAR_STR("join.wait");
+    struct metrics_numbers numbers = {.version = "1",
+                                      .subscription = BOXCAR_STR("au\"dit"),
+                                      .worker = &WORKER,
+                                      .handlers = handlers,
+                                      .handler_count = 2,
+                                      .store = store,
+                                      .subscriptions = subscriptions,
+                                      .subscription_count = 1};
+    char *text = text_of(&numbers);
+    assert_line(text,
+                "boxcar_subscription_messages{subscription=\"audit\",box=\"inbox\",status=\"ready\"} 1");
+    assert_line(
+        text, "boxcar_subscription_messages{subscription=\"audit\",box=\"inbox\",status=\"in_progress\"} 2");
+    assert_line(text,
+                "boxcar_subscription_messages{subscription=\"audit\",box=\"inbox\",status=\"failed\"} 3");
+    assert_line(text, "boxcar_subscription_held_messages{subscription=\"audit\",box=\"inbox\"} 4");
+    assert_line(text, "boxcar_subscription_lag_seconds{subscription=\"audit\",box=\"inbox\"} 5.5");
+    assert_line(text, "boxcar_subscription_paused{subscription=\"audit\",box=\"inbox\"} 1");
+    assert_line(text, "boxcar_handler_running{topic=\"a\",box=\"outbox\",subscription=\"au\\\"dit\"} 0");
+    assert_line(text, "boxcar_handler_running{topic=\"join.wait\",box=\"outbox\"} 0");
+    free(text);
+    numbers.subscription_count = 0;
+    text = text_of(&numbers);
+    assert_null(strstr(text, "boxcar_subscription_"));
+    free(text);
+}
+
 static void old_store_numbers_are_left_out_and_their_age_stays(void **state) {
     (void)state;
     const boxcar_stats store[2] = {{.ready = 1}};
@@ -347,6 +390,7 @@ int main(void) {
         cmocka_unit_test(number_of_samples_depends_on_the_handlers_alone),
         cmocka_unit_test(each_metric_is_introduced_once),
         cmocka_unit_test(store_numbers_are_served_with_their_age),
+        cmocka_unit_test(subscriptions_are_served_by_name),
         cmocka_unit_test(old_store_numbers_are_left_out_and_their_age_stays),
         cmocka_unit_test(worker_lives_while_its_loop_turns),
         cmocka_unit_test(numbers_of_many_stores_name_the_store),

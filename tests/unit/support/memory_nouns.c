@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "memory_store.h"
 
 static boxcar_status answer(struct memory_store *memory, boxcar_error *err) {
@@ -155,9 +156,9 @@ static boxcar_status work_ids(struct boxcar_store *store, boxcar_box box, const 
     return answer(memory, err);
 }
 
-static boxcar_status attempts(struct boxcar_store *store, boxcar_work_id work_id,
+static boxcar_status attempts(struct boxcar_store *store, boxcar_box reader, boxcar_work_id work_id,
                               struct attempt_rows **ret_list, boxcar_error *err) {
-    (void)work_id;
+    (void)reader, (void)work_id;
     return give_list(memory_of(store), sizeof(**ret_list), ret_list, err);
 }
 
@@ -324,6 +325,36 @@ static boxcar_status stream_rules(struct boxcar_store *store, struct stream_rule
     return give_list(memory_of(store), sizeof(**ret_list), ret_list, err);
 }
 
+/* ---- subscriptions ---- */
+
+static boxcar_status subscription_change(struct boxcar_store *store, const struct subscription_change *change,
+                                         boxcar_box *ret_reader, int64_t *ret_count, boxcar_error *err) {
+    struct memory_store *memory = memory_of(store);
+
+    memory->asked.subscription = *change;
+    TRY(answer(memory, err));
+    *ret_reader = 2;
+    *ret_count = 7;
+    return BOXCAR_OK;
+}
+
+/* Only the one that the test has put there. */
+static boxcar_status subscription_read(struct boxcar_store *store, boxcar_str name,
+                                       struct subscription_rows **ret_list, boxcar_error *err) {
+    struct memory_store *memory = memory_of(store);
+
+    pthread_mutex_lock(&memory->mutex);
+    boxcar_subscription only = memory->subscription;
+    pthread_mutex_unlock(&memory->mutex);
+    if (!str_is_absent(name) && (only.reader == 0 || !str_equal(name, only.name)))
+        return store_refuse_subscription(name, err);
+    TRY(give_list(memory, sizeof(**ret_list), ret_list, err));
+    boxcar_subscription *item = only.reader > 0 ? list_add(*ret_list, sizeof(*item)) : NULL;
+    if (item)
+        *item = only;
+    return BOXCAR_OK;
+}
+
 const struct store_ops MEMORY_OPS = {
     .kind = "memory",
     .close = close_store,
@@ -351,6 +382,8 @@ const struct store_ops MEMORY_OPS = {
     .stream_change = stream_change,
     .stream_rule_write = stream_rule_write,
     .stream_rules = stream_rules,
+    .subscription_change = subscription_change,
+    .subscription_read = subscription_read,
     .instances = instances,
     .maintain = maintain,
     .facts = facts,

@@ -255,6 +255,17 @@ static bool takes_failure(struct memory_store *memory, const struct memory_call 
     return true;
 }
 
+/* 0, or a reader that is not there. */
+static boxcar_box unknown_reader(const struct memory_store *memory, const struct request *batch) {
+    for (int box = 0; box < BOXES; box++)
+        if (batch->parts[box].reader > 0 && batch->parts[box].reader != memory->subscription.reader)
+            return batch->parts[box].reader;
+    for (size_t i = 0; i < batch->instance_count; i++)
+        if (batch->instances[i].box > BOXCAR_INBOX && batch->instances[i].box != memory->subscription.reader)
+            return batch->instances[i].box;
+    return 0;
+}
+
 static boxcar_status answer(struct memory_store *memory, const struct request *batch,
                             const struct memory_call *call, struct result *result, boxcar_error *err) {
     bool fails = (long)memory->call_count == memory->fail_at;
@@ -262,6 +273,8 @@ static boxcar_status answer(struct memory_store *memory, const struct request *b
 
     if (memory->down != BOXCAR_OK)
         return error_set(err, memory->down, "the store is down");
+    if (unknown_reader(memory, batch) > 0)
+        return store_refuse_reader(unknown_reader(memory, batch), err);
     if (call->instances > 0 && memory->deny_instances != BOXCAR_OK)
         return error_set(err, memory->deny_instances, "not registered");
     if (has_message(batch->base.messages[BOXCAR_OUTBOX], memory->orphan) && !fails)
@@ -292,12 +305,15 @@ static boxcar_status answer(struct memory_store *memory, const struct request *b
 static struct memory_call call_of(const struct request *batch) {
     struct memory_call call = {.instances = batch->instance_count,
                                .sent_before = batch->base.sent_before,
-                               .no_suspects = batch->own[BOXCAR_OUTBOX].no_suspects};
+                               .no_suspects = batch->own[BOXCAR_OUTBOX].no_suspects,
+                               .topic_count = batch->parts[BOXCAR_OUTBOX].topic_count,
+                               .instance_of = batch->instance_count > 0 ? batch->instances[0].box : -1};
 
     for (int box = 0; box < BOXES; box++) {
         const boxcar_request_part *part = &batch->parts[box];
 
         call.claim_size += call.claim_of[box] = part->claim_size;
+        call.readers[box] = request_reader(batch, box);
         call.messages += batch->base.messages[box].count;
         for (int kind = BOXCAR_ACK; kind < BOXCAR_RENEW; kind++)
             call.settlements += part->settle[kind].count;

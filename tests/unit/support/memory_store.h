@@ -41,6 +41,9 @@ struct memory_call {
     size_t messages, settlements, renewals, instances;
     int claim_size;      /* of both boxes together ... */
     int claim_of[BOXES]; /* ... and of each */
+    boxcar_box readers[BOXES];
+    size_t topic_count;     /* of the outbox's claim */
+    boxcar_box instance_of; /* the reader of the first instance; -1 = there is none */
     bool sent_before, no_suspects;
     boxcar_status answer;
 };
@@ -76,6 +79,7 @@ struct memory_asked {
     boxcar_stream_filter stream_filter;
     boxcar_stream_policy policy;
     enum stream_action action;
+    struct subscription_change subscription;
 };
 
 struct memory_record {
@@ -123,8 +127,9 @@ struct memory_store {
     struct join_change change;
     boxcar_attached attached[MEMORY_ROOM];
     bool inbox_answer, hash_mismatch;
-    bool knows_events;   /* tells every event as a duplicate */
-    size_t stream_count; /* of every page */
+    bool knows_events;                /* tells every event as a duplicate */
+    size_t stream_count;              /* of every page */
+    boxcar_subscription subscription; /* the only one; reader 0 = there is none */
     /* ... which calls fail; ... */
     boxcar_status down;            /* every one ends so, but for settings and waits; OK = none does */
     int fail_next;                 /* this many of the next ones that settle fail ... */

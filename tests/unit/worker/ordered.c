@@ -353,6 +353,23 @@ static void results_are_queued_as_settlements(void **state) {
     scene_free(s);
 }
 
+/* A coordinator would settle what the main reader holds. */
+static void results_of_a_subscription_are_refused(void **state) {
+    struct scene *s = scene_new(BOXCAR_STRATEGY_SCOPED);
+    boxcar_message messages[] = {a(1, "s")};
+    boxcar_ordered_results *results;
+
+    (void)state;
+    messages[0].owner = boxcar_coordinator_owner(s->coordinator);
+    messages[0].reader = 2;
+    results = run(messages, 1, 1);
+    assert_int_equal(boxcar_ordered_settle(s->coordinator, results, NULL, &s->err), BOXCAR_E_INVALID);
+    assert_string_equal(s->err.argument, "results");
+    assert_int_equal(boxcar_coordinator_queued(s->coordinator), 0);
+    boxcar_ordered_results_free(results);
+    scene_free(s);
+}
+
 /* They would all be lost. */
 static void results_of_another_owner_are_refused(void **state) {
     struct scene *s = scene_new(BOXCAR_STRATEGY_SCOPED);
@@ -387,6 +404,7 @@ int main(void) {
         cmocka_unit_test_setup(empty_list_has_no_results, fresh_stage),
         cmocka_unit_test_setup(bad_arguments_are_refused, fresh_stage),
         cmocka_unit_test_setup(results_are_queued_as_settlements, fresh_stage),
+        cmocka_unit_test_setup(results_of_a_subscription_are_refused, fresh_stage),
         cmocka_unit_test_setup(results_of_another_owner_are_refused, fresh_stage),
     };
 

@@ -14,7 +14,7 @@ begin
     end if;
     loop
         select array_agg(x.work_id) as ids, count(*) as n, (array_agg(x.xid))[count(*)] as last_xid,
-               bool_or(coalesce(x.due_at <= latest, true)
+               bool_or(x.reads and coalesce(x.due_at <= latest, true)
                        and coalesce(x.expires_at > greatest(x.due_at, ts), true)
                        and :"schema"._wanted(x.topic, exact, prefixes)) as found
         into w from :"schema"._window(f, chunk) x;

@@ -10,9 +10,10 @@ declare
     most constant int := 5000;
     total bigint;
     found_one boolean;
+    skips constant boolean := pg_sequence_last_value(':"schema".skip_flag') is not null;
 begin
     with w as materialized (
-        select x.* from :"schema"._window(f, most) x union all select x.* from :"schema"._window(beyond, most) x),
+        select x.* from :"schema"._window(f, most) x where x.reads union all select x.* from :"schema"._window(beyond, most) x where x.reads),
     live as (
         select w.topic, w.stream, w.due_at, first_value(w.work_id) over s as head_id, first_value(w.due_at) over s as head_due
         from w where coalesce(w.expires_at > ts, true)
@@ -38,8 +39,11 @@ begin
         select from :"schema".stream s
         cross join lateral (
             select m.due_at from :"schema".message m
-            where m.box = p_box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key and m.work_id > s.position
+            where m.box = f.log_box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key and m.work_id > s.position
               and m.era = f.era and coalesce(m.expires_at > ts, true)
+              and :"schema"._reads(f.choosy, f.in_exact, f.in_prefixes, f.but_exact, f.but_prefixes, f.from_time, f.from_id,
+                     m.topic, m.created_at, m.work_id)
+              and (not skips or not :"schema"._is_left_out(p_box, m.work_id))
             order by m.stream, m.work_id limit 1) head
         where s.box = p_box and s.halted_at is null and coalesce(head.due_at <= latest, true)
           and coalesce((select p.epoch is not null or p.available_at <= latest from :"schema".parked p
@@ -47,7 +51,10 @@ begin
                           and (p.epoch is not null or coalesce(p.expires_at > ts, true))
                         order by p.stream, p.work_id limit 1), true)
           and exists (select from :"schema".message m
-                      where m.box = p_box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key and m.work_id > s.position
+                      where m.box = f.log_box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key and m.work_id > s.position
                         and m.era = f.era and coalesce(m.expires_at > ts, true) and coalesce(m.due_at <= latest, true)
+                        and :"schema"._reads(f.choosy, f.in_exact, f.in_prefixes, f.but_exact, f.but_prefixes, f.from_time, f.from_id,
+                               m.topic, m.created_at, m.work_id)
+                        and (not skips or not :"schema"._is_left_out(p_box, m.work_id))
                         and :"schema"._wanted(m.topic, exact, prefixes)));
 end $$;

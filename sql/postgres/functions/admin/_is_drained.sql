@@ -12,6 +12,9 @@ declare
     latest timestamptz := ts + greatest(least(horizon, interval ':delay_days_max days'), interval '0');   -- must not overflow
     everything boolean := exact is null and prefixes is null;
 begin
+    if p_box > 1 and :"schema"._is_paused(p_box) then   -- there is nothing for a worker
+        return true;
+    end if;
     return not exists (
             select from :"schema".lease l where l.box = p_box and (everything or exists (
                 select from :"schema"._ids(l.items) i join :"schema".message m on m.work_id = i

@@ -16,8 +16,10 @@ begin
     if p_status is null then
         ids := array(
             select m.work_id from :"schema".message m
-            where m.box = p_box and m.work_id < below
+            where m.box = streamed.log_box and m.work_id < below
               and (p_topic is null or m.topic = p_topic or (prefix and starts_with(m.topic, p_topic)))
+              and (p_box < 2 and not streamed.choosy
+                   or exists (select from :"schema"._item i where i.work_id = m.work_id and i.reader = p_box))
             order by m.work_id desc limit max_messages);
     elsif p_status = 'failed' then
         ids := :"schema"._dead_ids(p_box, p_topic, prefix, null, null, null, null, p_after, max_messages);
@@ -30,12 +32,12 @@ begin
             order by m.work_id desc limit max_messages);
     elsif p_status = 'done' then
         -- Nothing newer than the last run is done, however much waits there.
-        below := least(below, (select f.last_id + 1 from :"schema".finished f order by f.first_id desc limit 1));
+        below := least(below, (select f.last_id + 1 from :"schema".finished f where f.box = p_box order by f.first_id desc limit 1));
         ids := array(
             select m.work_id from :"schema".message m
-            where m.box = p_box and m.work_id < below
+            where m.box = streamed.log_box and m.work_id < below
               and (p_topic is null or m.topic = p_topic or (prefix and starts_with(m.topic, p_topic)))
-              and exists (select from :"schema"._finished(m.work_id))
+              and exists (select from :"schema"._finished(p_box, m.work_id) f where f.at > '-infinity')
             order by m.work_id desc limit max_messages);
     else
         if p_status <> 'ready' then
@@ -54,7 +56,7 @@ begin
                      order by p.work_id desc limit max_messages)
                     union all
                     (select m.work_id from :"schema"._fresh m
-                     where m.box = p_box and m.work_id < below and m.work_id > newest
+                     where m.reader = p_box and m.work_id < below and m.work_id > newest
                        and (p_topic is null or m.topic = p_topic or (prefix and starts_with(m.topic, p_topic)))
                        and (p_status = 'ready' or (p_status = 'claimable') = (
                                coalesce(m.due_at <= ts, true) and coalesce(m.expires_at > ts, true)
@@ -67,5 +69,5 @@ begin
             exit when cardinality(ids) >= max_messages and ids[max_messages] > newest;
         end loop;
     end if;
-    return query select * from :"schema"._read_items(ids, false);
+    return query select * from :"schema"._read_items(p_box, ids, false);
 end $$;

@@ -16,8 +16,11 @@ begin
                 union all
                 select m.stream, m.work_id, m.topic, coalesce(m.due_at, '-infinity')
                 from :"schema".stream s join :"schema".message m
-                  on m.box = p_box and m.lane = 1 and m.stream = s.key and m.work_id > s.position and m.era = f.era
+                  on m.box = f.log_box and m.lane = 1 and m.stream = s.key and m.work_id > s.position and m.era = f.era
                      and pg_visible_in_snapshot(m.xid, f.target)
+                     and :"schema"._reads(f.choosy, f.in_exact, f.in_prefixes, f.but_exact, f.but_prefixes, f.from_time, f.from_id,
+                            m.topic, m.created_at, m.work_id)
+                     and not exists (select from :"schema".reader_skip k where k.box = p_box and k.work_id = m.work_id)
                 where s.box = p_box) z
             order by z.stream, z.work_id) h
         left join :"schema".stream s on s.box = p_box and s.key = h.stream

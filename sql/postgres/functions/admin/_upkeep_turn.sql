@@ -5,8 +5,10 @@ language plpgsql volatile :pinned as $$
 begin
     if box = 0 then
         lock table :"schema".outbox_upkeep in share update exclusive mode nowait;
-    else
+    elsif box = 1 then
         lock table :"schema".inbox_upkeep in share update exclusive mode nowait;
+    else
+        execute format('lock table %s in share update exclusive mode nowait', :"schema"._own('upkeep', box));
     end if;
     return true;
 exception when lock_not_available then

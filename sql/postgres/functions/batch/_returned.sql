@@ -4,6 +4,9 @@ create or replace function :"schema"._returned(p_box smallint, p_owner uuid, onl
 returns setof :"schema".claimed_message language plpgsql volatile security definer :hot as $$
 begin
     perform :"schema"._check_settle(p_owner, '{}', null);
+    if p_box > 1 then
+        perform :"schema"._log_box(p_box);   -- there is such a reader
+    end if;
     perform :"schema"._sign_of_life(p_owner);
     return query select * from unnest(:"schema"._owned_work(p_box, p_owner, '{}', only_these)) w
         where w.locked_until > clock_timestamp();

@@ -24,7 +24,8 @@ begin
     -- milliseconds.
     if current_setting('transaction_isolation') <> 'read committed'
        or (floor(extract(epoch from ts) * 1000)::bigint - pg_sequence_last_value(
-            case p_box when 0 then ':"schema".outbox_quiet'::regclass else ':"schema".inbox_quiet'::regclass end)
+            case p_box when 0 then ':"schema".outbox_quiet'::regclass when 1 then ':"schema".inbox_quiet'::regclass
+                       else :"schema"._own('quiet', p_box) end)
         between 0 and 19) is not true and not :"schema"._is_quiet(p_box) then
         return;
     end if;
@@ -96,7 +97,7 @@ begin
     insert into :"schema".lease (box, epoch, owner, until, items, has_parked, claim_number)
     values (p_box, epoch, p_owner, until, part, false, p_number);
     if wanted = 1 then   -- as _claimed_rows does
-        message := (one.work_id, epoch, one.message_id, case p_box when 0 then 'outbox' else 'inbox' end, one.topic, one.payload,
+        message := (one.work_id, epoch, one.message_id, case one.box when 0 then 'outbox' else 'inbox' end, one.topic, one.payload,
                     'in_progress', one.created_at, one.due_at, null, one.expires_at, null, one.correlation_id, one.headers, 0, 0,
                     one.max_attempts, null, p_owner, until, null, null, 1, case when one.event_type is null then 1 else 3 end,
                     one.source, one.external_id, one.causation_id, one.event_type, one.metadata);

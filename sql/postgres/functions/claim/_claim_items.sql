@@ -89,7 +89,8 @@ begin
             with_streams := :"schema"._is_open(:"schema"._frontier(p_box, 1::smallint));
         end if;
     end if;
-    claims := nextval(case p_box when 0 then ':"schema".outbox_claims'::regclass else ':"schema".inbox_claims'::regclass end);
+    claims := nextval(case p_box when 0 then ':"schema".outbox_claims'::regclass when 1 then ':"schema".inbox_claims'::regclass
+                          else :"schema"._own('claims', p_box) end);
 
     -- What is there outside of the pool and the log? Most claims find nothing. (An order leaves no choice of index, not
     -- even to a plan that was made while the table was empty.)
@@ -174,7 +175,7 @@ begin
             epoch := (:"schema"._draw_epoch(f.epoch)).epoch;
             -- So the parked messages and streams that were stamped get the other one.
             update :"schema".parked p set epoch = _claim_items.epoch
-            where p.work_id = any (side) and p.epoch = drawn.epoch;
+            where p.work_id = any (side) and p.box = p_box and p.epoch = drawn.epoch;
             update :"schema".stream s set epoch = _claim_items.epoch
             where s.ctid = any (:"schema"._stream_rows(p_box, array(
                       select distinct m.stream from :"schema".message m where m.work_id = any (side) and m.stream is not null)))

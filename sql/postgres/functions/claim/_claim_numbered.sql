@@ -18,6 +18,7 @@
 -- (_give_back_claim).
 -- durable true: the claim may be one of several things in its transaction, which may stay open for long
 -- (_claim_inside).
+-- A subscription that is paused brings nothing.
 -- has_waited: the caller has called _before_claims. max_bytes: of payload, headers and metadata that a claim brings,
 -- give or take a message.
 create or replace function :"schema"._claim_numbered(
@@ -31,6 +32,9 @@ declare
 begin
     if (max_bytes between :batch_bytes_min and :batch_bytes_max) is not true then
         perform :"schema"._invalid('batch_bytes', 'is out of range: give :batch_bytes_min to :batch_bytes_max');
+    end if;
+    if p_box > 1 and :"schema"._is_paused(p_box) then
+        return;
     end if;
     durable := coalesce(durable, true) or pg_current_xact_id_if_assigned() is not null
         or clock_timestamp() >= transaction_timestamp() + interval '50 milliseconds';
@@ -47,7 +51,7 @@ begin
                 return;
             elsif upper(got.items) - lower(got.items) = wanted then   -- as _claimed_rows does, but one run of ids in one statement
                 return query
-                    select m.work_id, got.epoch, m.message_id, case p_box when 0 then 'outbox' else 'inbox' end, m.topic::text,
+                    select m.work_id, got.epoch, m.message_id, case m.box when 0 then 'outbox' else 'inbox' end, m.topic::text,
                            m.payload, 'in_progress', m.created_at, m.due_at, null::timestamptz, m.expires_at, null::text,
                            m.correlation_id, m.headers, 0, 0, m.max_attempts, null::text, p_owner, got.until,
                            null::timestamptz, null::text, 1, case when m.event_type is null then 1 else 3 end, m.source::text,

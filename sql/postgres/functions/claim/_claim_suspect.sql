@@ -14,7 +14,7 @@ begin
           and (p.expires_at is null or p.expires_at > ts)
           and :"schema"._wanted(p.topic, exact, prefixes)
         order by p.available_at, p.work_id limit 1 for update skip locked)
-    update :"schema".parked p set epoch = p_epoch from free where p.work_id = free.work_id
+    update :"schema".parked p set epoch = p_epoch from free where p.work_id = free.work_id and p.box = p_box
     returning p.work_id into taken;
     if taken is not null then
         return array[taken];

@@ -6,14 +6,14 @@ create or replace function :"schema"._claimed_rows(
     p_until timestamptz)
 returns setof :"schema".claimed_message language plpgsql stable rows 1000 :hot as $$
 declare
-    box_name text := case p_box when 0 then 'outbox' else 'inbox' end;
+    box_name constant text := case p_box when 0 then 'outbox' when 1 then 'inbox' else :"schema"._log_name(p_box) end;
 begin
     -- Messages of streams mostly come straight from the log.
     if has_parked then
         has_parked := exists (
-            select from :"schema".parked y where y.work_id >= lower(items) and y.work_id < upper(items)) and exists (
+            select from :"schema".parked y where y.work_id >= lower(items) and y.work_id < upper(items) and y.box = p_box) and exists (
             select from :"schema"._ids(items) i cross join lateral (
-                select from :"schema".parked y where y.work_id = i limit 1) y);
+                select from :"schema".parked y where y.work_id = i and y.box = p_box limit 1) y);
     end if;
     if not has_parked and items @> int8range(lower(items), upper(items)) then   -- one run of ids: nothing to sort
         return query
@@ -50,7 +50,7 @@ begin
         from unnest(items) r cross join lateral (
             select * from :"schema".message x where x.work_id >= lower(r) and x.work_id < upper(r)
             order by x.work_id offset 0) m
-        left join lateral (select * from :"schema".parked y where y.work_id = m.work_id offset 0) p on true
+        left join lateral (select * from :"schema".parked y where y.work_id = m.work_id and y.box = p_box offset 0) p on true
         left join lateral (select z.flags from :"schema".stage z where z.work_id = m.work_id offset 0) g on true
         order by m.work_id;
 end $$;

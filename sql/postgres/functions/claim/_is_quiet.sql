@@ -37,6 +37,7 @@ begin
        or :"schema"._has_new_streamed(:"schema"._frontier(p_box, 1::smallint)) then
         return false;
     end if;
-    return setval(case p_box when 0 then ':"schema".outbox_quiet'::regclass else ':"schema".inbox_quiet'::regclass end,
+    return setval(case p_box when 0 then ':"schema".outbox_quiet'::regclass when 1 then ':"schema".inbox_quiet'::regclass
+                             else :"schema"._own('quiet', p_box) end,
                   floor(extract(epoch from ts) * 1000)::bigint) > 0;
 end $$;

@@ -9,9 +9,9 @@ begin
         cross join lateral (
             select k.ctid as tid from :"schema".inbox_key k
             where k.source = m.source and k.external_id = m.external_id limit 1) k
-        left join lateral (select d.died_at from :"schema".dead d where d.work_id = i.id limit 1) d on true
+        left join lateral (select d.died_at from :"schema".dead d where d.work_id = i.id and d.box = 1 limit 1) d on true
         left join lateral (
-            select f.at from :"schema".finished f where f.first_id <= i.id order by f.first_id desc limit 1) f on true)
+            select f.at from :"schema".finished f where f.box = 1 and f.first_id <= i.id order by f.first_id desc limit 1) f on true)
     update :"schema".inbox_key k
     set state = case when g.died_at is null then 2 else 3 end, ended_at = coalesce(g.died_at, g.at)
     from gone g where k.ctid = g.tid;

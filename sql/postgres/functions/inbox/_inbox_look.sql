@@ -13,7 +13,7 @@ begin
     if known.state = 1 then
         processed := exists (
             select from :"schema".message m cross join lateral (
-                select f.last_id from :"schema".finished f where f.first_id <= m.work_id
+                select f.last_id from :"schema".finished f where f.box = 1 and f.first_id <= m.work_id
                 order by f.first_id desc limit 1) f
             where m.message_id = p_id and f.last_id >= m.work_id);
     end if;

@@ -10,6 +10,10 @@ declare
     open_ones uuid[] := :"schema"._open_joins(wanted);
     too_late uuid;
 begin
+    if pg_sequence_last_value(':"schema".reader_number') is not null then
+        perform :"schema"._refuse_steps(array(
+            select i.work_id from unnest(p_joins, p_work_ids) i(join_id, work_id) where i.join_id is not null));
+    end if;
     if not wanted <@ open_ones then
         select i.join_id into too_late from unnest(p_joins, p_messages) i(join_id, message_id)
         where i.join_id <> all (open_ones) and not exists (

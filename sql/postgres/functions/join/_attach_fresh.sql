@@ -6,6 +6,9 @@ declare
     n constant int := cardinality(p_work_ids);
     is_run constant boolean := n >= 64 and p_work_ids[n] - p_work_ids[1] = n - 1;
 begin
+    if pg_sequence_last_value(':"schema".reader_number') is not null then
+        perform :"schema"._refuse_steps(p_work_ids);
+    end if;
     perform from :"schema".join_row j
     where j.join_id = p_join and j.status = 0 and coalesce(j.deadline > ts, true) for key share;
     if not found or n >= 64 and not is_run then

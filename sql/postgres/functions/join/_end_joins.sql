@@ -20,10 +20,10 @@ begin
     with due as (
         select p.work_id from :"schema".parked p
         where p.work_id = any (array(select w.work_id from :"schema".join_wait w where w.join_id = any (p_joins)))
-          and p.epoch is null and p.available_at > ts
+          and p.box < 2 and p.epoch is null and p.available_at > ts
         order by p.work_id for update skip locked),
     woken as (
-        update :"schema".parked p set available_at = clock_timestamp() from due d where p.work_id = d.work_id
+        update :"schema".parked p set available_at = clock_timestamp() from due d where p.work_id = d.work_id and p.box < 2
         returning p.box, p.topic)
     select count(:"schema"._wake(w.box)) into woken_boxes from (select distinct w.box, w.topic from woken w) w
     where exists (select from :"schema".sleeper s where s.until > ts and s.box = w.box

@@ -46,7 +46,7 @@ begin
             select from :"schema".join_wait w cross join lateral (
                 select from :"schema".message m where m.work_id = w.work_id limit 1) m
             where w.join_id = j.join_id and not exists (
-                select from :"schema".dead d where d.work_id = w.work_id))
+                select from :"schema".dead d where d.work_id = w.work_id and d.box = 0))
         order by j.ended_at limit 100 for update skip locked);
     purged := 0;
     if old <> '{}' then   -- otherwise the tables are not even locked

@@ -31,7 +31,7 @@ begin
            coalesce(range_agg(t.steps) filter (where t.outcome = 2), '{}') as dead
     into late from taken t;
     with looked as materialized (
-        select m.tid, v.work_id as seen_id, x.work_id, v.status <> 0 or j.status <> 0 as is_over
+        select m.tid, v.work_id as seen_id, x.work_id, x.box, v.status <> 0 or j.status <> 0 as is_over
         from unnest(p_joins) i
         cross join lateral (
             select m.ctid as tid, m.message_id from :"schema".join_member m
@@ -42,7 +42,7 @@ begin
             where v.join_id = i and v.message_id = m.message_id limit 1) v
         cross join lateral (select j.status from :"schema".join_row j where j.join_id = i limit 1) j
         left join lateral (
-            select x.work_id from :"schema".message x where x.message_id = m.message_id limit 1) x on true
+            select x.work_id, x.box from :"schema".message x where x.message_id = m.message_id limit 1) x on true
         limit 10000),
     known as (   -- a message that was purged before it could count may come again under another work id
         update :"schema".join_member m
@@ -54,11 +54,12 @@ begin
                 greatest(interval '1 second', ts - m.created_at), interval '1 hour') end
         from looked l where m.ctid = l.tid)
     select array_agg(l.work_id) filter (where not l.is_over and exists (
-               select from :"schema"._finished(l.work_id))),
+               select from :"schema"._finished(l.box, l.work_id) f where f.at > '-infinity')),
            max(setval(':"schema".awaited_flag', 1)) filter (where l.work_id is null and not l.is_over
                and pg_sequence_last_value(':"schema".awaited_flag') is null),
            array_agg(l.work_id) filter (where not l.is_over and exists (
-               select from :"schema".dead d where d.work_id = l.work_id)),
+               select from :"schema".dead d where d.work_id = l.work_id and d.box = l.box
+               union all select from :"schema"._finished(l.box, l.work_id) f where f.at = '-infinity')),
            count(*)
     into done, flag, dead, looked_at from looked l;
     looked_at := looked_at + late.n;

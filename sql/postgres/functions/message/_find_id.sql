@@ -6,9 +6,9 @@ begin
     if p_message_id is not null then
         return (select m.work_id from (
                     select m.work_id, m.box from :"schema".message m where m.message_id = p_message_id limit 1) m
-                where m.box = p_box);
+                where m.box = case when p_box < 2 then p_box else :"schema"._log_box(p_box) end);
     end if;
     return (select m.work_id from (
                 select m.work_id, m.box from :"schema".message m where m.work_id = p_work_id limit 1) m
-            where m.box = p_box);
+            where m.box = case when p_box < 2 then p_box else :"schema"._log_box(p_box) end);
 end $$;

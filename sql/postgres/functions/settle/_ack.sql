@@ -19,7 +19,7 @@ begin
     -- comes twice.
     if wanted @> int8range(lower(wanted), upper(wanted)) and upper(wanted) - lower(wanted) = cardinality(ids)
        and cardinality(epochs) = 1 and epochs[1] <> 0 then
-        if pg_sequence_last_value(':"schema".member_flag') is not null then
+        if p_box < 2 and pg_sequence_last_value(':"schema".member_flag') is not null then   -- joins follow the main readers
             is_step := exists (select from :"schema".join_member m
                                where m.work_id >= lower(wanted) and m.work_id < upper(wanted) and not m.in_span and m.status = 0)
                        or exists (select from :"schema".join_span s
@@ -48,6 +48,9 @@ begin
         is_step := false;
     end if;
     perform :"schema"._sign_of_life(p_owner);
+    if p_box > 1 then
+        perform :"schema"._log_box(p_box);   -- there is such a reader
+    end if;
     -- Whole leases of one epoch take one statement too. As in _take_epoch, no index serves the owner.
     if cardinality(epochs) = 1 and epochs[1] <> 0 then
         with taken as materialized (
@@ -61,7 +64,7 @@ begin
             insert into :"schema".tally_delta (first_id, last_id, box)
             select lower(r), upper(r) - 1, p_box from taken t, unnest(t.items) r)
         select range_agg(r), range_agg(r) filter (where t.has_parked),
-               bool_or(exists (select from :"schema".join_member m
+               p_box < 2 and bool_or(exists (select from :"schema".join_member m
                                where m.work_id >= lower(r) and m.work_id < upper(r) and not m.in_span and m.status = 0)
                        or exists (select from :"schema".join_span s
                                   where s.first_id > lower(r) - 1000 and s.first_id < upper(r) and s.last_id >= lower(r)))
@@ -83,7 +86,7 @@ begin
         done := coalesce(done + rest.done, done, rest.done);
         off_path := coalesce(off_path + rest.off_path, off_path, rest.off_path);
         off_epochs := epochs || rest.off_epochs;
-        is_step := coalesce(is_step, false) or :"schema"._is_step(rest.done);
+        is_step := coalesce(is_step, false) or p_box < 2 and :"schema"._is_step(rest.done);
     end if;
     if off_path is not null then
         perform :"schema"._unpark(p_box, array(select i from :"schema"._ids(off_path) i), off_epochs, ts);

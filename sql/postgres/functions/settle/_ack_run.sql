@@ -13,7 +13,7 @@ begin
     end if;
     -- No message is a member of a join. And the claim was a sign of life, less than half a second ago, or no instance
     -- has to give any.
-    is_usual := pg_sequence_last_value(':"schema".member_flag') is null
+    is_usual := (pg_sequence_last_value(':"schema".member_flag') is null or p_box > 1)
         and (date_part('epoch', ts) * 1000000 - p_epoch between -64 and 500000
              or pg_sequence_last_value(':"schema".instance_flag') is null);
     if is_usual is not true then

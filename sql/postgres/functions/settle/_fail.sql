@@ -14,10 +14,10 @@ begin
     if ours.taken is null then
         return '{}'::bigint[];
     end if;
-    insert into :"schema".attempt (work_id, at, retry_count, outcome, owner, epoch, error)
-    select i.id, ts, coalesce(p.retry_count, 0), 'failed', p_owner, i.epoch, i.error
+    insert into :"schema".attempt (work_id, at, retry_count, outcome, owner, epoch, error, reader)
+    select i.id, ts, coalesce(p.retry_count, 0), 'failed', p_owner, i.epoch, i.error, case when p_box > 1 then p_box else 0 end
     from unnest(ours.taken, ours.taken_epochs, ours.taken_errors) i(id, epoch, error)
-    left join :"schema".parked p on p.work_id = i.id;
+    left join :"schema".parked p on p.work_id = i.id and p.box = p_box;
     perform :"schema"._bury(p_box, ours.taken, p_reason, ours.taken_errors, ts);
     return ours.taken;
 end $$;

@@ -20,7 +20,7 @@ begin
     insert into :"schema".parked (work_id, box, available_at, expires_at, topic, stream, crash_count)
     select m.work_id, p_box, ts, m.expires_at, m.topic, m.stream, -(m.stream is null and m.topic = waits)::int
     from :"schema".message m
-    where m.work_id = any (ids) and not exists (select from :"schema".parked x where x.work_id = m.work_id)
+    where m.work_id = any (ids) and not exists (select from :"schema".parked x where x.work_id = m.work_id and x.box = p_box)
     order by m.work_id;
 
     with back as (
@@ -33,11 +33,12 @@ begin
                                      else make_interval(secs => i.delay / 1000.0) end,
             last_error = coalesce(i.error, p.last_error)
         from unnest(ids, owners, epochs, delays, errors) i(id, owner, epoch, delay, error)
-        where p.work_id = i.id
+        where p.work_id = i.id and p.box = p_box
         returning p.work_id, p.retry_count, p.stream, i.owner, i.epoch, i.error),
     history as (
-        insert into :"schema".attempt (work_id, at, retry_count, outcome, owner, epoch, error)
-        select b.work_id, ts, b.retry_count, p_outcome, b.owner, b.epoch, b.error from back b
+        insert into :"schema".attempt (work_id, at, retry_count, outcome, owner, epoch, error, reader)
+        select b.work_id, ts, b.retry_count, p_outcome, b.owner, b.epoch, b.error, case when p_box > 1 then p_box else 0 end
+        from back b
         where p_outcome is not null)
     select array_agg(b.work_id) filter (where counted = 1 and b.retry_count >= coalesce(m.max_attempts, default_attempts)),
            array_agg(distinct b.stream) filter (where b.stream is not null)

@@ -8,6 +8,9 @@ create or replace function :"schema"._take_each(
 language plpgsql volatile :hot
 set enable_hashjoin = on as $$
 begin
+    if p_box > 1 then
+        perform :"schema"._log_box(p_box);   -- there is such a reader
+    end if;
     -- Mostly there is one value for all.
     if delays is not null and (cardinality(delays) = 1 and delays[1] between -1 and :delay_ms_max) is not true
        and exists (select from unnest(delays) x where x not between -1 and :delay_ms_max) then

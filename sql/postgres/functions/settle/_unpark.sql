@@ -5,13 +5,14 @@ returns void language plpgsql volatile :hot as $$
 declare
     keys text[];
     lasts bigint[];   -- the last finished message of each
+    log constant smallint := case when p_box < 2 then p_box else :"schema"._log_box(p_box) end;
 begin
     -- Most messages of streams come straight from the log: one look tells that none is parked between the first and the
     -- last.
     if exists (select from (select min(i) as first_id, max(i) as last_id from unnest(ids) i) b cross join lateral (
-                   select from :"schema".parked p where p.work_id >= b.first_id and p.work_id <= b.last_id limit 1) p) then
+                   select from :"schema".parked p where p.work_id >= b.first_id and p.work_id <= b.last_id and p.box = p_box limit 1) p) then
         with gone as (
-            delete from :"schema".parked p where p.work_id = any (ids) returning p.stream)
+            delete from :"schema".parked p where p.work_id = any (ids) and p.box = p_box returning p.stream)
         select array_agg(distinct g.stream) into keys from gone g where g.stream is not null;
     end if;
     if not exists (select from :"schema".lease l where l.box = p_box and l.epoch = any (epochs)) then
@@ -43,7 +44,7 @@ begin
             union all
             select m.work_id, true from :"schema".lease l cross join lateral (
                 select m.work_id from :"schema".message m
-                where m.box = p_box and m.lane = 1 and m.stream = k.key
+                where m.box = log and m.lane = 1 and m.stream = k.key
                   and m.work_id > s.taken_from and m.work_id < k.last_id and l.items @> m.work_id limit 1) m
             where l.box = p_box and l.epoch = s.epoch) x
         where x.is_known and x.work_id < k.last_id limit 1) e;

@@ -7,11 +7,11 @@ begin
     if p_outcome = 'acked' then
         return array(
             select distinct i.id from unnest(ids, epochs) i(id, epoch),
-                 :"schema"._finished(i.id) f
-            where f.box = p_box and f.owner = p_owner and coalesce(i.epoch, 0) in (0, f.epoch));
+                 :"schema"._finished(p_box, i.id) f
+            where f.owner = p_owner and coalesce(i.epoch, 0) in (0, f.epoch));
     end if;
     return array(
         select distinct i.id from unnest(ids, epochs) i(id, epoch)
-        join :"schema".attempt a on a.work_id = i.id
+        join :"schema".attempt a on a.work_id = i.id and a.reader = case when p_box > 1 then p_box else 0 end
         where a.owner = p_owner and a.outcome = p_outcome and i.epoch = a.epoch);
 end $$;

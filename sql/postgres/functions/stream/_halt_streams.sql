@@ -8,7 +8,8 @@ declare
     killers bigint[];
     halts record;
     halt record;
-    box_name constant text := case p_box when 0 then 'outbox' else 'inbox' end;
+    box_name constant text := case when p_box < 2 then :"schema"._log_name(p_box)
+                                   else (select 'subscription ' || r.name from :"schema".reader r where r.number = p_box) end;
 begin
     select array_agg(d.stream), array_agg(d.id) into keys, killers
     from (select m.stream, min(m.work_id) as id

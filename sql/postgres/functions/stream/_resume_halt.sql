@@ -29,7 +29,7 @@ begin
     if exists (select from :"schema".parked p where p.box = p_box and p.stream = p_key limit 1)
        or exists (select from :"schema".stream s
                   where s.box = p_box and s.key = p_key collate "C" and :"schema"._is_stream_leased(s))
-       or exists (select from :"schema"._fresh m where m.box = p_box and m.stream = p_key) then
+       or exists (select from :"schema"._fresh m where m.reader = p_box and m.stream = p_key) then
         raise exception using errcode = 'BX003', message = format('stream "%s" is not halted', p_key);
     end if;
     raise exception using errcode = 'BX002', message = format('there is no stream "%s" with unfinished messages', p_key);

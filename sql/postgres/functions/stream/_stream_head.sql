@@ -9,7 +9,7 @@ begin
         (select p.work_id from :"schema".parked p where p.box = p_box and p.stream >= p_key and p.stream <= p_key
          order by p.stream, p.work_id limit 1)
         union all
-        (select m.work_id from :"schema"._fresh m where m.box = p_box and m.stream = p_key order by m.work_id limit 1)) h;
+        (select m.work_id from :"schema"._fresh m where m.reader = p_box and m.stream = p_key order by m.work_id limit 1)) h;
     if exists (select from :"schema".stream s
                where s.box = p_box and s.key = p_key collate "C" and :"schema"._is_stream_leased(s)) then
         raise exception using errcode = 'BX003', message = format('a message of stream "%s" is in progress', p_key);

@@ -13,6 +13,7 @@ declare
     partitions constant int := :"schema"._setting('partition_count', 10000);
     keys text[];
     sees boolean := :"schema"._sees_owners();
+    skips constant boolean := pg_sequence_last_value(':"schema".skip_flag') is not null;
 begin
     perform :"schema"._check_most('max_streams', max_streams);
     if p_key is not null then
@@ -31,8 +32,11 @@ begin
               and (s.halted_at is not null or s.available_at is null
                    or exists (select from :"schema".parked p where p.box = p_box and p.stream = s.key limit 1)
                    or exists (select from :"schema".message m
-                              where m.box = p_box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key
-                                and m.work_id > s.position limit 1))
+                              where m.box = f.log_box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key
+                                and m.work_id > s.position
+                                and :"schema"._reads(f.choosy, f.in_exact, f.in_prefixes, f.but_exact, f.but_prefixes, f.from_time, f.from_id,
+                                                     m.topic, m.created_at, m.work_id)
+                                and (not skips or not :"schema"._is_left_out(p_box, m.work_id)) limit 1))
             order by s.box, s.key limit max_streams);
         if cardinality(keys) = max_streams then
             last_key := coalesce(keys[max_streams], '');   -- those behind it are not on this page
@@ -63,7 +67,9 @@ begin
         cross join lateral (
             select count(*) as pending from (
                 select from :"schema".message m
-                where m.box = p_box and m.lane = 1 and m.stream >= k.key and m.stream <= k.key and m.work_id >= n.head
+                where m.box = f.log_box and m.lane = 1 and m.stream >= k.key and m.stream <= k.key and m.work_id >= n.head
+                  and :"schema"._reads(f.choosy, f.in_exact, f.in_prefixes, f.but_exact, f.but_prefixes, f.from_time, f.from_id,
+                                       m.topic, m.created_at, m.work_id)
                   and m.era = f.era and not :"schema"._is_behind(f, m.xid, m.work_id)
                 limit 1000) y) unmet
         cross join lateral (
@@ -72,8 +78,11 @@ begin
         cross join lateral (
             select count(*) as pending from (
                 select from :"schema".stream s join :"schema".message m
-                  on m.box = p_box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key and m.work_id > s.taken_from
+                  on m.box = f.log_box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key and m.work_id > s.taken_from
                 where s.box = p_box and s.key = k.key collate "C"
+                  and :"schema"._reads(f.choosy, f.in_exact, f.in_prefixes, f.but_exact, f.but_prefixes, f.from_time, f.from_id,
+                                       m.topic, m.created_at, m.work_id)
+                  and (not skips or not :"schema"._is_left_out(p_box, m.work_id))
                   and (m.work_id > s.position or exists (
                        select from :"schema".lease l where l.box = p_box and l.epoch = s.epoch and l.items @> m.work_id))
                 limit 1000) y) log

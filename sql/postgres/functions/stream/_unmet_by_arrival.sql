@@ -9,9 +9,9 @@ declare
     keys text[];
 begin
     with w as materialized (
-        select x.stream from :"schema"._window(f, most + 1) x
+        select x.stream from :"schema"._window(f, most + 1) x where x.reads
         union all
-        select x.stream from :"schema"._window(beyond, most + 1) x)
+        select x.stream from :"schema"._window(beyond, most + 1) x where x.reads)
     select (select count(*) from w), array(
         select k.key from (select distinct w.stream collate "C" from w) k(key)
         where k.key >= first_key and k.key > p_after and k.key <= last_key

@@ -16,12 +16,14 @@ begin
         looked := looked + 1;
         if most is null then
             select m.stream into next_key from :"schema".message m
-            where m.box = f.box and m.lane = 1 and m.stream > next_key and m.stream >= first_key and m.stream <= last_key
+            where m.box = f.log_box and m.lane = 1 and m.stream > next_key and m.stream >= first_key and m.stream <= last_key
               and m.work_id > low and m.era = f.era and not :"schema"._is_behind(f, m.xid, m.work_id)
+              and :"schema"._reads(f.choosy, f.in_exact, f.in_prefixes, f.but_exact, f.but_prefixes, f.from_time, f.from_id,
+                                   m.topic, m.created_at, m.work_id)
             order by m.stream, m.work_id limit 1;
         else
             select m.stream into next_key from :"schema".message m
-            where m.box = f.box and m.lane = 1 and m.stream > next_key and m.stream >= first_key and m.stream <= last_key
+            where m.box = f.log_box and m.lane = 1 and m.stream > next_key and m.stream >= first_key and m.stream <= last_key
             order by m.stream, m.work_id limit 1;
         end if;
         exit when next_key is null;

@@ -15,12 +15,12 @@ begin
         select min(late.work_id) - 1 from (
             select m.work_id from pg_snapshot_xip(known) x(xid) cross join lateral (
                 select m.work_id from :"schema".message m
-                where m.box = f.box and m.lane = 1 and m.era = f.era and m.xid = x.xid
+                where m.box = f.log_box and m.lane = 1 and m.era = f.era and m.xid = x.xid
                   and not :"schema"._is_behind(f, m.xid, m.work_id)
                 order by m.xid, m.work_id limit 1) m
             union all
             (select m.work_id from :"schema".message m
-             where m.box = f.box and m.lane = 1 and m.era = f.era and m.xid >= pg_snapshot_xmax(known) and m.xid < fence
+             where m.box = f.log_box and m.lane = 1 and m.era = f.era and m.xid >= pg_snapshot_xmax(known) and m.xid < fence
                and not :"schema"._is_behind(f, m.xid, m.work_id)
              order by m.xid, m.work_id)) late));
 end $$;

@@ -89,12 +89,18 @@ static bool backoff_read(const struct config *config, const boxcar_backoff_curve
 static const boxcar_strategy STRATEGIES[] = {BOXCAR_STRATEGY_IMMEDIATE, BOXCAR_STRATEGY_INTERVAL,
                                              BOXCAR_STRATEGY_SIZE};
 
+boxcar_str worker_subscription(const struct config *config) {
+    const char *name = config_text(config, CONFIG_WORKER_SUBSCRIPTION);
+    return name && name[0] ? boxcar_str_of(name) : BOXCAR_NO_STR;
+}
+
 bool worker_options_read(const struct config *config, const boxcar_backoff_curve *store_curve,
                          boxcar_worker_options *ret_options, struct worker_backoff *ret_backoff) {
     bool has_own_backoff;
     if (!backoff_read(config, store_curve, ret_backoff, &has_own_backoff))
         return false;
     boxcar_worker_options options = BOXCAR_WORKER_OPTIONS_INIT;
+    options.subscription = worker_subscription(config);
     options.concurrency = (int)config_number(config, CONFIG_WORKER_CONCURRENCY);
     options.batch_size = (int)config_number(config, CONFIG_WORKER_BATCH_SIZE);
     options.batch_limit = (int)config_number(config, CONFIG_WORKER_BATCH_LIMIT);

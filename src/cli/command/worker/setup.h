@@ -14,6 +14,9 @@ struct worker_backoff {
  * has reported what went wrong. */
 int worker_store_curve(struct cli *cli, boxcar_backoff_curve *ret_curve);
 
+/* That the worker is for; absent = none. Lent by the configuration. */
+boxcar_str worker_subscription(const struct config *config);
+
 /* Fills in everything but store, owner and drain. `ret_backoff` must live as long as `ret_options`.
  * false = out of memory. */
 bool worker_options_read(const struct config *config, const boxcar_backoff_curve *store_curve,

@@ -51,9 +51,10 @@ static void log_start(const struct worker_session *session) {
         {"owner", boxcar_str_of(owner)},
         {"handlers", boxcar_str_of(topics ? topics : "")},
         {"concurrency", boxcar_str_of(config_text(config, CONFIG_WORKER_CONCURRENCY))},
-        {"config", boxcar_str_of(config->path ? config->path : "none")}};
-    worker_session_log(session, BOXCAR_LOG_INFO, "worker_start", "worker starts", fields,
-                       sizeof(fields) / sizeof(fields[0]));
+        {"config", boxcar_str_of(config->path ? config->path : "none")},
+        {"subscription", worker_subscription(config)}};
+    size_t count = sizeof(fields) / sizeof(fields[0]) - (fields[4].value.data == NULL);
+    worker_session_log(session, BOXCAR_LOG_INFO, "worker_start", "worker starts", fields, count);
 }
 
 static void log_end(const struct worker_session *session) {
@@ -193,6 +194,7 @@ static const struct command CMD_WORKER = {
     .usage = "[--handler TOPIC=exec:COMMAND|discard]... [--inbox-handler TOPIC=ACTION]... [--drain]\n"
              "--store URL --store URL... [--select NAME] --handler ...\n"
              "--discover KIND:WHERE [--select NAME] --handler ...\n"
+             "--subscription NAME --handler TOPIC=ACTION...\n"
              "--config FILE",
     .description =
         "TOPIC is exact, or PREFIX*; the longest match wins. exec:COMMAND runs a program for each message,\n"
@@ -210,6 +212,10 @@ static const struct command CMD_WORKER = {
         "file:PATH has a store a line (URL, or KEY URL, or KEY URL SCHEMA), directory:PATH an SQLite file\n"
         "NAME.db for each, sql:URL is asked by --discover-query, and command:PROGRAM prints what a file\n"
         "would have. BOXCAR_STORE_ID names the store of a message. See docs/many-stores.md.\n"
+        "\n"
+        "With --subscription it works for that subscription alone: give --handler if it reads the outbox,\n"
+        "--inbox-handler if it reads the inbox. BOXCAR_SUBSCRIPTION names it to programs. When it is\n"
+        "removed, the worker ends with exit status 3. See boxcar help subscription.\n"
         "\n"
         "After SIGTERM or SIGINT it claims no more, lets handlers finish within the grace time, gives back\n"
         "the rest and exits with status 0. A second signal, at least a second later, gives handlers one\n"

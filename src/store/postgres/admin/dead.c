@@ -52,11 +52,12 @@ boxcar_status pg_dead_page(struct boxcar_store *store, const struct message_choi
     return pg_rows_into_list(result, PG_LIST_KIND(pg_read_message, ret_list), ret_list, err);
 }
 
-static bool is_replayed_with(struct boxcar_store *store, boxcar_work_id work_id, boxcar_str note) {
+static bool is_replayed_with(struct boxcar_store *store, boxcar_box reader, boxcar_work_id work_id,
+                             boxcar_str note) {
     struct attempt_rows *list;
     bool found = false;
 
-    if (pg_attempts(store, work_id, &list, NULL) != BOXCAR_OK)
+    if (pg_attempts(store, reader, work_id, &list, NULL) != BOXCAR_OK)
         return false;
     for (size_t i = 0; i < list->count; i++)
         found = found || (str_equal(list->items[i].outcome, BOXCAR_STR("replayed")) &&
@@ -72,7 +73,8 @@ static int64_t count_replayed(struct boxcar_store *store, const boxcar_dead_filt
 
     for (size_t i = 0; i < filter->ref_count; i++)
         count += pg_glance(store, filter->box, filter->refs[i], &message) &&
-                 message.status != BOXCAR_FAILED && is_replayed_with(store, message.work_id, note);
+                 message.status != BOXCAR_FAILED &&
+                 is_replayed_with(store, filter->box, message.work_id, note);
     return count;
 }
 

@@ -34,7 +34,7 @@ static void read_instance(const PGresult *r, int row, void *item) {
     instance->partition_count = pg_get_int4(r, row, 8);
     instance->leased = pg_get_int8(r, row, 9);
     instance->oldest_lease_at = pg_get_time(r, row, 10);
-    box_parse(pg_get_text(r, row, 11), &instance->box);
+    instance->box = pg_get_int4(r, row, 12);
 }
 
 boxcar_status pg_instances(struct boxcar_store *store, struct instance_rows **ret_list, boxcar_error *err) {

@@ -52,19 +52,27 @@ static boxcar_status evaluate_waits(struct pg_store *pg, bool *more, boxcar_erro
     return BOXCAR_OK;
 }
 
+static boxcar_status run_reader(struct pg_store *pg, boxcar_box reader, boxcar_maintenance *sum,
+                                boxcar_error *err) {
+    sum->more = true;
+    for (int round = 0; sum->more && round < ROUNDS_MAX; round++) {
+        TRY(maintain_once(pg, reader, sum, err));
+        TRY(expire_fresh(pg, reader, sum, err));
+    }
+    return BOXCAR_OK;
+}
+
 static boxcar_status run_round(struct pg_store *pg, boxcar_maintenance *ret_maintenance, boxcar_error *err) {
     boxcar_maintenance sum = {0};
     bool more = false;
+    AUTO_RESULT PGresult *readers = NULL;
 
     /* Assigns positions to events even if no follower on this server does it, because followers on a replica
      * cannot. It is a transaction of its own, because meanwhile no other transaction can assign positions. */
     TRY(pg_do(pg, PG_SEQUENCE_EVENTS, err, P_INT4(EVENTS_MAX)));
-    for (int box = BOXCAR_OUTBOX; box <= BOXCAR_INBOX; box++) {
-        sum.more = true;
-        for (int round = 0; sum.more && round < ROUNDS_MAX; round++) {
-            TRY(maintain_once(pg, (boxcar_box)box, &sum, err));
-            TRY(expire_fresh(pg, (boxcar_box)box, &sum, err));
-        }
+    TRY(pg_ask(pg, PG_READERS, &readers, err));
+    for (int i = 0; i < PQntuples(readers); i++) {
+        TRY(run_reader(pg, pg_get_int2(readers, i, 0), &sum, err));
         more = more || sum.more;
     }
     TRY(evaluate_waits(pg, &more, err));

@@ -82,7 +82,10 @@ static void read_attempt(const PGresult *r, int row, void *item) {
     attempt->error = pg_get_text(r, row, 5);
 }
 
-boxcar_status pg_attempts(struct boxcar_store *store, boxcar_work_id work_id, struct attempt_rows **ret_list,
-                          boxcar_error *err) {
+boxcar_status pg_attempts(struct boxcar_store *store, boxcar_box reader, boxcar_work_id work_id,
+                          struct attempt_rows **ret_list, boxcar_error *err) {
+    if (reader > BOXCAR_INBOX)
+        return pg_ask_list(pg_store_of(store), PG_DELIVERY_ATTEMPTS, read_attempt, ret_list, err,
+                           P_INT2(reader), P_INT8(work_id.value));
     return pg_ask_list(pg_store_of(store), PG_ATTEMPTS, read_attempt, ret_list, err, P_INT8(work_id.value));
 }

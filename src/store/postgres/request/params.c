@@ -256,7 +256,7 @@ static void add_settle(struct pg_params *params, const struct request *request, 
     const struct request_own *own = &request->own[step->box];
     const boxcar_settlement_list list = request->parts[step->box].settle[step->kind];
 
-    pg_params_add(params, P_INT2(step->box), P_ID(request->base.owner));
+    pg_params_add(params, P_INT2(request_reader(request, step->box)), P_ID(request->base.owner));
     if (step->statement == PG_ACK_RUN) {
         add_run(params, list);
         return;
@@ -283,7 +283,8 @@ static void add_settle(struct pg_params *params, const struct request *request, 
 static void add_claim(struct pg_params *params, const struct request *request, boxcar_box box, int size) {
     const boxcar_request_part *part = &request->parts[box];
 
-    pg_params_add(params, P_INT2(box), P_ID(request->base.owner), P_MS(part->lease_ms), P_INT4(size));
+    pg_params_add(params, P_INT2(request_reader(request, box)), P_ID(request->base.owner),
+                  P_MS(part->lease_ms), P_INT4(size));
     pg_params_topics(params, part->topics, part->topic_count);
 }
 
@@ -318,7 +319,7 @@ static void add_claim_stored(struct pg_params *params, const struct exchange *x,
 static void add_returned(struct pg_params *params, const struct request *request, boxcar_box box) {
     const boxcar_request_part *part = &request->parts[box];
 
-    pg_params_add(params, P_INT2(box), P_ID(request->base.owner),
+    pg_params_add(params, P_INT2(request_reader(request, box)), P_ID(request->base.owner),
                   part->returns == BOXCAR_RETURN_RENEWED ? WORK_IDS(part->settle[BOXCAR_RENEW])
                                                          : P_NULL(PG_INT8_ARRAY));
 }
@@ -365,11 +366,16 @@ void pg_params_for_step(struct pg_params *params, const struct exchange *x, cons
     case PG_HOLD_KEYS:
         add_unique_keys(params, &messages);
         break;
+    case PG_LOCK_AHEAD_OF:
+        pg_params_add(params, P_INT2(request_reader(request, BOXCAR_OUTBOX)),
+                      P_INT2(request_reader(request, BOXCAR_INBOX)));
+        add_lock_ahead(params, request);
+        break;
     case PG_LOCK_AHEAD:
         add_lock_ahead(params, request);
         break;
     case PG_REAP:
-        pg_params_add(params, P_INT2(step->box));
+        pg_params_add(params, P_INT2(request_reader(request, step->box)));
         break;
     case PG_REGISTER:
     case PG_HEARTBEAT:

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "core/wait.h"
 #include "exchange.h"
 #include "store/postgres/connection/error.h"
@@ -154,6 +155,13 @@ static bool is_claimed(const PGresult *result, int row) {
     return pg_get_int8(result, row, 0) > 0 && !PQgetisnull(result, row, 3) && !PQgetisnull(result, row, 4);
 }
 
+/* A part of a subscription may bring messages of the other box. Those of the inbox all have a source. */
+static boxcar_box box_of(const struct request *request, boxcar_box box, const boxcar_message *message) {
+    if (request_reader(request, box) == box)
+        return box;
+    return str_is_absent(message->source) ? BOXCAR_OUTBOX : BOXCAR_INBOX;
+}
+
 /* Behind those that are there. The arena has taken the result over. */
 static boxcar_status read_messages(struct exchange *x, boxcar_box box, const PGresult *result, int rows,
                                    boxcar_message **items, size_t *count, boxcar_error *err) {
@@ -167,7 +175,7 @@ static boxcar_status read_messages(struct exchange *x, boxcar_box box, const PGr
         if (!is_claimed(result, i))
             return pg_malformed(x->pg, "a message lacks its id, topic or payload", err);
         pg_read_claimed(result, i, &all[*count + (size_t)i]);
-        all[*count + (size_t)i].box = box;
+        all[*count + (size_t)i].box = box_of(x->request, box, &all[*count + (size_t)i]);
     }
     *items = all;
     *count += (size_t)rows;
@@ -214,6 +222,7 @@ static boxcar_status read_answer(struct exchange *x, struct step *step, PGresult
     case PG_WANT_PARTITIONS:
     case PG_HOLD_KEYS:
     case PG_LOCK_AHEAD:
+    case PG_LOCK_AHEAD_OF:
     case PG_REGISTER:
     case PG_HEARTBEAT:
     case PG_BEAT_ALONE:

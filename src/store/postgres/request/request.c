@@ -64,7 +64,7 @@ static void end_pipeline(struct pg_store *pg) {
 
 /* If a claim's answer does not arrive, messages may be leased although the caller does not know. */
 static void note_lost(struct exchange *x, int box, int64_t number) {
-    pg_note_lost_claim(x->pg, x->request->base.owner, (boxcar_box)box, number,
+    pg_note_lost_claim(x->pg, x->request->base.owner, request_reader(x->request, box), number,
                        x->request->parts[box].lease_ms);
 }
 
@@ -200,7 +200,8 @@ static void give_back_claimed(struct exchange *x) {
         const struct part_result *part = &x->result->parts[box];
 
         if (part->claimed_count > 0 && pg_is_connected(x->pg))
-            (void)pg_do(x->pg, PG_DEFER, NULL, P_INT2(box), P_ID(x->request->base.owner),
+            (void)pg_do(x->pg, PG_DEFER, NULL, P_INT2(request_reader(x->request, box)),
+                        P_ID(x->request->base.owner),
                         P_COLUMN(PG_INT8_ARRAY, part->claimed, part->claimed_count, work_id),
                         P_COLUMN(PG_INT8_ARRAY, part->claimed, part->claimed_count, epoch),
                         P_COLUMN(PG_INT8_ARRAY, &at_once, 1, delay_ms));
@@ -236,8 +237,9 @@ static boxcar_status add_settled_before(struct exchange *x, boxcar_box box, boxc
 
     if (settled->count >= given.count)
         return BOXCAR_OK;
-    TRY(pg_ask(x->pg, PG_WAS_SETTLED, &result, err, P_INT2(box), P_TEXT(boxcar_str_of(outcome)),
-               P_ID(x->request->base.owner), P_COLUMN(PG_INT8_ARRAY, given.items, given.count, work_id),
+    TRY(pg_ask(x->pg, PG_WAS_SETTLED, &result, err, P_INT2(request_reader(x->request, box)),
+               P_TEXT(boxcar_str_of(outcome)), P_ID(x->request->base.owner),
+               P_COLUMN(PG_INT8_ARRAY, given.items, given.count, work_id),
                P_COLUMN(PG_INT8_ARRAY, given.items, given.count, epoch)));
     TRY(pg_get_work_ids(result, 0, 0, &x->result->arena, &before, err));
     TRY(unite(settled, &before, &x->result->arena, err));
@@ -265,9 +267,10 @@ static boxcar_status finish(struct exchange *x, boxcar_error *err) {
             messages_sort(part->claimed, part->claimed_count);
         request_part_trim_returned(&x->request->parts[box], part);
         if (x->bury_expired[box] && !pg_in_transaction(x->pg))
-            (void)pg_do(x->pg, PG_BURY_EXPIRED, NULL, P_INT2(box)); /* else the next claim does */
+            (void)pg_do(x->pg, PG_BURY_EXPIRED, NULL,
+                        P_INT2(request_reader(x->request, box))); /* else the next claim does */
         if (part->held_up)
-            pg_tell_blocker(x->pg, (boxcar_box)box);
+            pg_tell_blocker(x->pg, request_reader(x->request, box));
     }
     return BOXCAR_OK;
 }
@@ -276,7 +279,7 @@ static boxcar_status finish(struct exchange *x, boxcar_error *err) {
 static void log_blockers(struct exchange *x, const boxcar_error *why) {
     for (int box = 0; pg_error_is(why, PG_LOCK_TIMEOUT) && box < BOXES; box++)
         if (x->claim[box])
-            pg_tell_blocker(x->pg, (boxcar_box)box);
+            pg_tell_blocker(x->pg, request_reader(x->request, box));
 }
 
 static bool has_first_part(const struct request *request) {

@@ -72,6 +72,10 @@ static bool locks_ahead(const struct request *request) {
     return lists > 1 || waits > 0;
 }
 
+static bool has_subscription(const struct request *request) {
+    return request->parts[BOXCAR_OUTBOX].reader > 0 || request->parts[BOXCAR_INBOX].reader > 0;
+}
+
 /* Unique keys are locked even before that: they are the first locks of a transaction. */
 static void plan_locks(struct exchange *x) {
     struct new_messages messages = request_messages(x->request, BOXCAR_OUTBOX);
@@ -80,7 +84,7 @@ static void plan_locks(struct exchange *x) {
         return;
     if (pg_count_keys(&messages, true) > 0)
         plan(x, PG_HOLD_KEYS, BOXCAR_OUTBOX);
-    plan(x, PG_LOCK_AHEAD, BOXCAR_OUTBOX);
+    plan(x, has_subscription(x->request) ? PG_LOCK_AHEAD_OF : PG_LOCK_AHEAD, BOXCAR_OUTBOX);
 }
 
 /* Whether this request can end a join, and joins that end are to be reported. */
@@ -170,7 +174,8 @@ static void prepare_claims(struct exchange *x) {
         x->numbers[box] = x->sends_claim[box] && numbered ? pg_claim_number(x->pg) : 0;
         x->stored_numbers[box] = stored && numbered ? pg_claim_number(x->pg) : 0;
     }
-    x->together = pg_is_joined(x->pg) && x->sends_claim[BOXCAR_OUTBOX] && x->sends_claim[BOXCAR_INBOX];
+    x->together = pg_is_joined(x->pg) && x->sends_claim[BOXCAR_OUTBOX] && x->sends_claim[BOXCAR_INBOX] &&
+                  !has_subscription(x->request);
 }
 
 /* ---- both ---- */

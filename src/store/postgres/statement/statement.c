@@ -142,6 +142,9 @@ const struct pg_statement_entry PG_STATEMENT_TABLE[PG_STATEMENTS] = {
     [PG_WORK_IDS] = {CALL "_work_ids($1, $2)", IDS},
     [PG_PAGE] = {"select " MESSAGE FROM "_page($1, $2, $3, $4, $5, $6)", MESSAGE_SHAPE, PG_SLOW},
     [PG_ATTEMPTS] = {"select at, retry_count, outcome, owner, epoch, error" FROM "_attempts($1)", "*Tituln"},
+    [PG_DELIVERY_ATTEMPTS] = {"select at, retry_count, outcome, owner, epoch, error" FROM
+                              "_delivery_attempts($1, $2)",
+                              "*Tituln"},
     [PG_STATS] = {"select topic, ready, waiting, in_progress, done, failed, oldest_ready_age_seconds, exact, "
                   "estimated" FROM "_stats($1, $2)",
                   "*nlllllfbi", PG_SLOW},
@@ -151,6 +154,7 @@ const struct pg_statement_entry PG_STATEMENT_TABLE[PG_STATEMENTS] = {
                      "_dead_act($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
                      "1lllU", PG_SLOW},
     [PG_CANCEL] = {CALL "_cancel_message($1, $2, $3)", "1U"},
+    [PG_READERS] = {CALL "_readers()", "*s"},
     [PG_MAINTAIN] = {"select reaped, expired, purged_done, purged_dead, more, settled, timed_out, "
                      "purged_joins, ended, purged_keys" FROM "_maintain($1)",
                      "1llllblllUl", PG_SLOW},
@@ -161,6 +165,7 @@ const struct pg_statement_entry PG_STATEMENT_TABLE[PG_STATEMENTS] = {
     [PG_SETTINGS] = {"select name, number, text" FROM "_settings()", "*tfn"},
     [PG_SET] = {CALL "_set($1, $2, $3)", NOTHING},
     [PG_WANT_PARTITIONS] = {CALL "_want_partitions($1)", NOTHING},
+    [PG_LOCK_AHEAD_OF] = {CALL "_lock_ahead_of($1, $2, $3, $4, $5, $6, $7, $8)", NOTHING},
     [PG_LOCK_AHEAD] = {CALL "_lock_ahead($1, $2, $3, $4, $5, $6)", NOTHING},
     [PG_JOINS_ENDED] = {"select join_id, " JOIN_COUNTS FROM "_joins_ended()", "*u" JOIN_COUNTS_SHAPE},
     [PG_JOIN_START] = {CALL "_join_start($1, $2, $3, $4, $5, $6)", NOTHING},
@@ -202,6 +207,22 @@ const struct pg_statement_entry PG_STATEMENT_TABLE[PG_STATEMENTS] = {
     [PG_REGISTER] = {CALL "_register($1, $2, $3, $4, $5, $6, $7)", NOTHING},
     [PG_BEAT_ALONE] = {CALL "_beat_alone($1, $2, $3, $4)", NOTHING},
     [PG_REMOVE_STALE] = {CALL "_remove_stale($1)", COUNT},
+    [PG_SUBSCRIPTION_ADD] = {CALL "subscription_add($1, $2, $3, $4, $5, $6, $7)", "1i", PG_SLOW},
+    [PG_SUBSCRIPTION_PAUSE] = {CALL "subscription_pause($1)", NOTHING},
+    [PG_SUBSCRIPTION_RESUME] = {CALL "subscription_resume($1)", NOTHING},
+    [PG_SUBSCRIPTION_CHANGE] = {CALL "subscription_change($1, $2, $3, $4)", NOTHING, PG_SLOW},
+    [PG_SUBSCRIPTION_REWIND] = {CALL "subscription_rewind($1, $2)", COUNT, PG_SLOW},
+    [PG_SUBSCRIPTION_REMOVE] = {CALL "subscription_remove($1, $2)", NOTHING, PG_SLOW},
+    [PG_SUBSCRIPTIONS] = {"select name, number, box, (select "
+                          "pg_catalog.string_agg(pg_catalog.octet_length(p)::pg_catalog.text "
+                          "operator(pg_catalog.||) ':' operator(pg_catalog.||) p, '' order by n) "
+                          "from pg_catalog.unnest(patterns) with ordinality u(p, n)), "
+                          "\"only\", created_at, start_at, paused_at, rewound_at, "
+                          "(pg_catalog.date_part('epoch', max_lag) operator(pg_catalog.*) "
+                          "1000)::pg_catalog.int8, max_lag_count, "
+                          "ready, in_progress, failed, oldest_unread_at, lag_seconds, held_messages" FROM
+                          "_subscriptions($1)",
+                          "*titnbTtTTlllllTfl", PG_SLOW},
     [PG_STREAM_PAGE] = {"select stream, state, partition, pending, head, topic, available_at, retry_count, "
                         "owner, halted_at, halted_by" FROM "_stream_page($1, $2, $3, $4, $5, $6)",
                         "*ttillnTiuTl", PG_SLOW},
@@ -211,8 +232,9 @@ const struct pg_statement_entry PG_STATEMENT_TABLE[PG_STATEMENTS] = {
     [PG_STREAM_RULE] = {CALL "_stream_rule($1, $2)", "1b"},
     [PG_STREAM_RULES] = {"select pattern, halts" FROM "_stream_rules()", "*tb"},
     [PG_INSTANCES] = {"select instance_id, host, pid, concurrency, started_at, seen_at, rank, "
-                      "first_partition, partition_count, leased, oldest_lease_at, box" FROM "_instances()",
-                      "*utliTTiiilTt"},
+                      "first_partition, partition_count, leased, oldest_lease_at, box, reader" FROM
+                      "_instances()",
+                      "*utliTTiiilTti"},
     [PG_HEARTBEAT] = {CALL "_heartbeat($1, $2, $3, $4, $5, $6, $7)", NOTHING},
     [PG_FAREWELL] = {CALL "_farewell($1)", NOTHING},
     [PG_FALL_ASLEEP] = {CALL "_fall_asleep($1, $2, $3, $4, $5, $6)", NOTHING},

@@ -3,6 +3,7 @@
 #include "admin.h"
 #include "store/sqlite/connection/transaction.h"
 #include "store/sqlite/message/park.h"
+#include "store/sqlite/subscription/reader.h"
 
 #define PIECE 10000 /* work ids a transaction */
 
@@ -25,6 +26,28 @@ static boxcar_status park_lost(struct sqlite_store *store, struct query *row, bo
     return sqlite_park(store, &parked, err);
 }
 
+/* The row on the lot stays: it has the attempts. */
+static boxcar_status free_stuck(struct sqlite_store *store, struct query *row, boxcar_error *err) {
+    struct parked parked;
+    bool found;
+    TRY(sqlite_parked_read(store, query_get_int(row, 0), &parked, &found, err));
+    if (!found)
+        return BOXCAR_OK;
+    parked.available_at = store->now;
+    return sqlite_park(store, &parked, err);
+}
+
+/* For the reader that was entered. */
+static boxcar_status audit_range(struct sqlite_store *store, struct auditing *auditing, int64_t first,
+                                 int64_t last, boxcar_error *err) {
+    AUTO_QUERY struct query query = query_with(store, S_AUDIT, Q_INT(first), Q_INT(last));
+    for (; query_next(&query); auditing->lost++) {
+        if (auditing->repair)
+            TRY(store->reader != NULL ? free_stuck(store, &query, err) : park_lost(store, &query, err));
+    }
+    return query_status(&query, err);
+}
+
 static boxcar_status audit_piece(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct auditing *auditing = context;
     int64_t first = 0;
@@ -33,12 +56,13 @@ static boxcar_status audit_piece(struct sqlite_store *store, void *context, boxc
     auditing->at_end = first == 0;
     if (auditing->at_end)
         return BOXCAR_OK;
-    AUTO_QUERY struct query query = query_with(store, S_AUDIT, Q_INT(first), Q_INT(first + PIECE - 1));
-    for (; query_next(&query); auditing->lost++) {
-        if (auditing->repair)
-            TRY(park_lost(store, &query, err));
+    TRY(audit_range(store, auditing, first, first + PIECE - 1, err));
+    bool found = true;
+    for (int number = 0; found;) {
+        TRY(sqlite_reader_next(store, &number, &found, err));
+        if (found)
+            TRY(audit_range(store, auditing, first, first + PIECE - 1, err));
     }
-    TRY(query_status(&query, err));
     auditing->first = first + PIECE;
     return BOXCAR_OK;
 }
@@ -46,8 +70,13 @@ static boxcar_status audit_piece(struct sqlite_store *store, void *context, boxc
 /* Whatever lost a message may have left the counters wrong too. */
 static boxcar_status recount(struct sqlite_store *store, void *context, boxcar_error *err) {
     (void)context;
-    TRY(query_do(store, S_TALLY_CLEAR, err));
-    return query_do(store, S_TALLY_RECOUNT, err);
+    bool found = true;
+    for (int number = 0; found;) {
+        TRY(query_do(store, S_TALLY_CLEAR, err));
+        TRY(query_do(store, S_TALLY_RECOUNT, err));
+        TRY(sqlite_reader_next(store, &number, &found, err));
+    }
+    return BOXCAR_OK;
 }
 
 boxcar_status sqlite_audit(struct sqlite_store *store, bool repair, boxcar_audit *ret_audit,

@@ -12,6 +12,8 @@
 #include "store/sqlite/message/tally.h"
 #include "store/sqlite/settle/release.h"
 #include "store/sqlite/stream/stream.h"
+#include "store/sqlite/subscription/keep.h"
+#include "store/sqlite/subscription/reader.h"
 
 static int64_t below(const struct message_choice *choice) {
     return choice->after.value > 0 ? choice->after.value : INT64_MAX;
@@ -138,7 +140,9 @@ static boxcar_status replay(struct sqlite_store *store, int64_t work_id, const s
     TRY(delete_dead(store, work_id, row, err));
     TRY(sqlite_stream_note_replay(store, (struct stream_key){row->box, row->stream}, work_id, err));
     TRY(sqlite_park(store, &parked, err));
-    TRY(sqlite_join_replay(store, work_id, ret_counted, err));
+    *ret_counted = false;
+    if (store->reader == NULL)
+        TRY(sqlite_join_replay(store, work_id, ret_counted, err));
     return sqlite_attempt_write(store, &attempt, err);
 }
 
@@ -151,10 +155,37 @@ boxcar_status sqlite_message_remove(struct sqlite_store *store, int64_t first, i
     return query_do(store, S_REMOVED_NOTE, err, Q_INT(last));
 }
 
+/* A subscription wants the message, so it stays; for the main reader it is as if it were gone. */
+static boxcar_status leave_to_others(struct sqlite_store *store, int64_t work_id, const struct dead_row *row,
+                                     boxcar_error *err) {
+    TRY(query_do(store, S_ATTEMPT_DELETE, err, Q_INT(work_id), Q_INT(work_id)));
+    TRY(query_do(store, S_KEY_BURY, err, Q_INT(work_id), Q_INT(row->died_at)));
+    TRY(sqlite_join_settle_range(store, work_id, work_id, err));
+    return sqlite_pass(store, work_id, err);
+}
+
 /* The message first: its key in the inbox remembers when it died. */
+static boxcar_status remove_message(struct sqlite_store *store, int64_t work_id, const struct dead_row *row,
+                                    boxcar_error *err) {
+    int64_t *kept;
+    size_t count = 0;
+    bool any;
+    TRY(sqlite_keep_any(store, &any, err));
+    if (any)
+        TRY(sqlite_keep_ids(store, work_id, work_id, &kept, &count, err));
+    return count > 0 ? leave_to_others(store, work_id, row, err)
+                     : sqlite_message_remove(store, work_id, work_id, err);
+}
+
+/* A subscription only forgets it. If it has not met the message, it must not meet it any more. */
+static boxcar_status forget(struct sqlite_store *store, int64_t work_id, boxcar_error *err) {
+    TRY(query_do(store, S_ATTEMPT_DELETE, err, Q_INT(work_id), Q_INT(work_id)));
+    return query_do(store, S_SKIP_NOTE, err, Q_INT(store->reader->number), Q_INT(work_id));
+}
+
 static boxcar_status remove_dead(struct sqlite_store *store, int64_t work_id, const struct dead_row *row,
                                  boxcar_error *err) {
-    TRY(sqlite_message_remove(store, work_id, work_id, err));
+    TRY(store->reader == NULL ? remove_message(store, work_id, row, err) : forget(store, work_id, err));
     return delete_dead(store, work_id, row, err);
 }
 
@@ -168,6 +199,9 @@ boxcar_status sqlite_dead_remove(struct sqlite_store *store, int64_t work_id, bo
 /* One that has lost its unique key stays dead: an error where it was named, else it is passed over. */
 static boxcar_status may_replay(struct sqlite_store *store, int64_t work_id, bool named, bool *ret_may,
                                 boxcar_error *err) {
+    *ret_may = true;
+    if (store->reader != NULL) /* keys are the main reader's */
+        return BOXCAR_OK;
     TRY(sqlite_key_take_back(store, work_id, ret_may, err));
     if (!*ret_may && named)
         return error_set(err, BOXCAR_E_CONFLICT,
@@ -217,6 +251,7 @@ static boxcar_status act(struct sqlite_store *store, void *context, boxcar_error
     struct acting *acting = context;
     int64_t *ids;
     size_t count;
+    TRY(sqlite_reader_enter(store, acting->choice->dead->box, err));
     TRY(choose(store, acting->choice, &ids, &count, err));
     acting->counted = 0;
     acting->change = (struct message_change){.oldest = {count > 0 ? ids[count - 1] : 0}};
@@ -245,7 +280,8 @@ static boxcar_status find_place(struct sqlite_store *store, boxcar_box box, int6
     return query_copy_text(&query, 0, &store->scratch, &ret_place->topic, err);
 }
 
-/* A fresh message is set aside, so that no claim meets it in the log. */
+/* A fresh message is set aside, so that no claim meets it in the log. What a subscription has not met, it
+ * knows from its dead letter. */
 static boxcar_status cancel_fresh(struct sqlite_store *store, boxcar_box box, int64_t work_id,
                                   boxcar_str topic, boxcar_error *err) {
     struct burial burial = {.work_id = work_id,
@@ -253,9 +289,24 @@ static boxcar_status cancel_fresh(struct sqlite_store *store, boxcar_box box, in
                             .topic = topic,
                             .reason = BOXCAR_REASON_CANCELLED,
                             .outcome = "cancelled"};
+    if (store->reader != NULL)
+        return sqlite_bury(store, &burial, err);
     TRY(query_do(store, S_MESSAGE_SET_ASIDE, err, Q_INT(work_id)));
     sqlite_tally_add(store, burial.box, topic, TALLY_FRESH, -1);
     return sqlite_bury(store, &burial, err);
+}
+
+boxcar_status sqlite_cancel_unread(struct sqlite_store *store, int64_t work_id, boxcar_error *err) {
+    AUTO_QUERY struct query query =
+        query_with(store, S_UNREAD_MESSAGE, Q_INT(store->reader->number), Q_INT(work_id));
+    boxcar_str topic;
+    bool found;
+    TRY(query_step(&query, &found, err));
+    if (!found)
+        return BOXCAR_OK;
+    TRY(query_copy_text(&query, 0, &store->scratch, &topic, err));
+    query_end(&query);
+    return cancel_fresh(store, (boxcar_box)store->reader->number, work_id, topic, err);
 }
 
 static boxcar_status cancel_parked(struct sqlite_store *store, int64_t work_id, boxcar_error *err) {
@@ -284,11 +335,13 @@ static boxcar_status cancel(struct sqlite_store *store, void *context, boxcar_er
     struct place place;
     int64_t work_id;
     bool found;
+    TRY(sqlite_reader_enter(store, box, err));
     TRY(sqlite_ref_resolve(store, box, acting->choice->ref, &work_id, &found, err));
     if (found)
         TRY(find_place(store, box, work_id, &place, &found, err));
     if (!found)
-        return error_set(err, BOXCAR_E_NOT_FOUND, "there is no such message in the %s", boxcar_box_name(box));
+        return error_set(err, BOXCAR_E_NOT_FOUND, "there is no such message in the %s",
+                         sqlite_reader_kind(store, box));
     acting->change = (struct message_change){.count = 1};
     return cancel_at(store, box, work_id, &place, err);
 }

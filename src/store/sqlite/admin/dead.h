@@ -13,6 +13,9 @@ boxcar_status sqlite_dead_list(struct sqlite_store *store, const struct message_
 boxcar_status sqlite_dead_remove(struct sqlite_store *store, int64_t work_id, bool *ret_removed,
                                  boxcar_error *err);
 
+/* Buries a message that the subscription which was entered has not met (reason cancelled). */
+boxcar_status sqlite_cancel_unread(struct sqlite_store *store, int64_t work_id, boxcar_error *err);
+
 /* Makes one dead letter ready again. *ret_counted: it is a step that a join has counted. */
 boxcar_status sqlite_dead_replay_one(struct sqlite_store *store, int64_t work_id, bool *ret_found,
                                      bool *ret_counted, boxcar_error *err);

@@ -12,6 +12,7 @@
 #include "store/sqlite/connection/transaction.h"
 #include "store/sqlite/deploy/deploy.h"
 #include "store/sqlite/stream/stream.h"
+#include "store/sqlite/subscription/reader.h"
 
 #define WAL_WARNING_BYTES ((int64_t)64 << 20) /* copied back at a few MiB, unless a reader is in the way */
 #define WAL_PROBLEM_BYTES ((int64_t)1 << 30)
@@ -263,6 +264,7 @@ static boxcar_status examine(struct sqlite_store *store, void *context, boxcar_e
         return BOXCAR_OK;
     TRY(check_clock(store, findings, err));
     TRY(sqlite_check_rows(store, findings, err));
+    TRY(sqlite_reader_enter(store, diagnosing->box, err));
     return gather_facts(store, diagnosing, err);
 }
 

@@ -2,6 +2,7 @@
 #include "instance.h"
 #include "store/sqlite/connection/transaction.h"
 #include "store/sqlite/message/read.h"
+#include "store/sqlite/subscription/reader.h"
 
 struct drain {
     boxcar_box box;
@@ -27,6 +28,9 @@ static boxcar_status look_at_pattern(struct sqlite_store *store, struct drain *d
 static boxcar_status look(struct sqlite_store *store, void *context, boxcar_error *err) {
     struct drain *drain = context;
     drain->drained = true;
+    TRY(sqlite_reader_enter(store, drain->box, err));
+    if (store->reader != NULL && store->reader->paused) /* nothing of it can be claimed */
+        return BOXCAR_OK;
     if (drain->topic_count == 0)
         return look_at_pattern(store, drain, EVERY_TOPIC, err);
     for (size_t i = 0; drain->drained && i < drain->topic_count; i++)

@@ -12,6 +12,7 @@
 #include "store/sqlite/connection/transaction.h"
 #include "store/sqlite/message/read.h"
 #include "store/sqlite/settle/release.h"
+#include "store/sqlite/subscription/reader.h"
 
 static int compare_topics(const void *a, const void *b) {
     return str_compare(*(const boxcar_str *)a, *(const boxcar_str *)b);
@@ -93,6 +94,8 @@ static boxcar_status is_worth_noting(struct sqlite_store *store, boxcar_owner ow
         return BOXCAR_OK;
     int64_t lease = 0;
     TRY(query_find_int(store, S_INSTANCE_LEASES, &lease, err, Q_ID(owner.uuid.bytes), Q_INT(1)));
+    if (lease == 0)
+        TRY(query_find_int(store, S_INSTANCE_READER_LEASES, &lease, err, Q_ID(owner.uuid.bytes), Q_INT(1)));
     *ret_worth = lease != 0;
     return BOXCAR_OK;
 }
@@ -124,6 +127,27 @@ static boxcar_status find_silent(struct sqlite_store *store, boxcar_time since, 
     return query_status(&query, err);
 }
 
+/* One lease after the other, whichever subscription it is of: releasing changes the table that is walked. */
+static boxcar_status release_of_subscriptions(struct sqlite_store *store, boxcar_owner owner, int limit,
+                                              int64_t *released, boxcar_error *err) {
+    while (*released < limit) {
+        AUTO_QUERY struct query query =
+            query_with(store, S_INSTANCE_READER_LEASES, Q_ID(owner.uuid.bytes), Q_INT(1));
+        bool found = query_next(&query);
+        TRY(query_status(&query, err));
+        if (!found)
+            return BOXCAR_OK;
+        boxcar_box reader = (boxcar_box)query_get_int(&query, 0);
+        int64_t work_id = query_get_int(&query, 1);
+        query_end(&query);
+        TRY(sqlite_reader_enter(store, reader, err));
+        TRY(sqlite_release_expired(store, work_id, err));
+        sqlite_reader_leave(store);
+        *released += 1;
+    }
+    return BOXCAR_OK;
+}
+
 static boxcar_status release_leases(struct sqlite_store *store, boxcar_owner owner, int limit,
                                     int64_t *ret_released, boxcar_error *err) {
     AUTO_QUERY struct query query =
@@ -134,7 +158,7 @@ static boxcar_status release_leases(struct sqlite_store *store, boxcar_owner own
     for (size_t i = 0; i < count; i++)
         TRY(sqlite_release_expired(store, ids[i], err));
     *ret_released = (int64_t)count;
-    return BOXCAR_OK;
+    return release_of_subscriptions(store, owner, limit, ret_released, err);
 }
 
 boxcar_status sqlite_instance_remove_silent(struct sqlite_store *store, int64_t threshold_ms, int limit,

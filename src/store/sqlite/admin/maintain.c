@@ -12,6 +12,7 @@
 #include "store/sqlite/message/tally.h"
 #include "store/sqlite/settle/release.h"
 #include "store/sqlite/stream/stream.h"
+#include "store/sqlite/subscription/keep.h"
 
 #define CHUNK 1000         /* messages a transaction */
 #define CHUNKS_PER_CALL 20 /* of each step */
@@ -88,6 +89,10 @@ static boxcar_status purge_run(struct sqlite_store *store, const struct finished
 
 static boxcar_status purge_done_step(struct sqlite_store *store, struct join_upkeep *done,
                                      boxcar_error *err) {
+    bool any;
+    TRY(sqlite_keep_any(store, &any, err));
+    if (any)
+        return sqlite_keep_done_step(store, done, err);
     TRY(sqlite_settings_load(store, err));
     while (done->count < CHUNK) {
         struct finished_run run;
@@ -106,6 +111,10 @@ static boxcar_status purge_done_step(struct sqlite_store *store, struct join_upk
 
 static boxcar_status purge_dead_step(struct sqlite_store *store, struct join_upkeep *done,
                                      boxcar_error *err) {
+    bool any;
+    TRY(sqlite_keep_any(store, &any, err));
+    if (any)
+        return sqlite_keep_dead_step(store, done, err);
     TRY(sqlite_settings_load(store, err));
     AUTO_QUERY struct query query = query_with(
         store, S_DEAD_OVERDUE, Q_INT(store->now - store->settings.retention_dead_ms * 1000), Q_INT(CHUNK));
@@ -157,6 +166,30 @@ static boxcar_status repeat(struct sqlite_store *store, step_fn *step, int64_t *
     return BOXCAR_OK;
 }
 
+/* A step that also looks at what has to stay: it is not repeated for that alone. */
+static boxcar_status repeat_purge(struct sqlite_store *store, step_fn *step, int64_t *total, bool *more,
+                                  boxcar_error *err) {
+    int64_t count = 0;
+    bool unfinished = false;
+    TRY(repeat(store, step, &count, &unfinished, err));
+    *total += count;
+    *more |= unfinished && count > 0;
+    return BOXCAR_OK;
+}
+
+/* What subscriptions know, before the main readers' messages are purged. */
+static boxcar_status tend_subscriptions(struct sqlite_store *store, boxcar_maintenance *done,
+                                        boxcar_error *err) {
+    int64_t nothing = 0;
+    TRY(repeat(store, sqlite_reader_vanish_step, &nothing, &done->more, err));
+    TRY(repeat(store, sqlite_reader_reap_step, &done->reaped, &done->more, err));
+    TRY(repeat(store, sqlite_reader_expire_step, &done->expired, &done->more, err));
+    TRY(repeat(store, sqlite_reader_lag_step, &done->expired, &done->more, err));
+    TRY(repeat(store, sqlite_reader_forget_step, &nothing, &done->more, err));
+    TRY(repeat(store, sqlite_pass_step, &nothing, &done->more, err));
+    return repeat_purge(store, sqlite_keep_passed_step, &done->purged_done, &done->more, err);
+}
+
 static boxcar_status run_round(struct sqlite_store *store, boxcar_maintenance *ret_maintenance,
                                boxcar_error *err) {
     boxcar_maintenance done = {0};
@@ -170,8 +203,9 @@ static boxcar_status run_round(struct sqlite_store *store, boxcar_maintenance *r
     TRY(repeat(store, reap_step, &done.reaped, &done.more, err));
     TRY(repeat(store, silent_step, &done.reaped, &done.more, err));
     TRY(repeat(store, expire_step, &done.expired, &done.more, err));
-    TRY(repeat(store, purge_done_step, &done.purged_done, &done.more, err));
-    TRY(repeat(store, purge_dead_step, &done.purged_dead, &done.more, err));
+    TRY(tend_subscriptions(store, &done, err));
+    TRY(repeat_purge(store, purge_done_step, &done.purged_done, &done.more, err));
+    TRY(repeat_purge(store, purge_dead_step, &done.purged_dead, &done.more, err));
     TRY(repeat(store, sqlite_join_purge_step, &done.purged_joins, &done.more, err));
     TRY(repeat(store, sweep_keys_step, &done.purged_keys, &done.more, err));
     TRY(sqlite_transaction(store, ACCESS_WRITE_RELAXED, sweep, NULL, err));

@@ -7,6 +7,8 @@
 #include "setting.h"
 #include "store/sqlite/connection/transaction.h"
 #include "store/sqlite/message/park.h"
+#include "store/sqlite/subscription/reader.h"
+#include "store/sqlite/subscription/subscription.h"
 
 #define COUNT_MAX 10000
 
@@ -74,6 +76,20 @@ static boxcar_status read_topic(struct sqlite_store *store, struct gathering *ga
     return query_copy_text(query, 0, &gathering->list->arena, &row->stats.topic, err);
 }
 
+/* The row of a topic. */
+static struct stats_row *row_of(struct gathering *gathering, boxcar_str topic) {
+    for (size_t i = 1; i < gathering->count; i++) {
+        if (str_equal(gathering->rows[i].stats.topic, topic))
+            return &gathering->rows[i];
+    }
+    return NULL;
+}
+
+static int compare_topics(const void *a, const void *b) {
+    return str_compare(((const struct stats_row *)a)->stats.topic,
+                       ((const struct stats_row *)b)->stats.topic);
+}
+
 static boxcar_status read_counters(struct sqlite_store *store, struct gathering *gathering,
                                    boxcar_error *err) {
     AUTO_QUERY struct query query = query_with(store, S_TALLY_READ, Q_INT(gathering->box));
@@ -84,13 +100,51 @@ static boxcar_status read_counters(struct sqlite_store *store, struct gathering 
     return query_status(&query, err);
 }
 
-/* The row of a topic; rows are in the order of their topics. */
-static struct stats_row *row_of(struct gathering *gathering, boxcar_str topic) {
-    for (size_t i = 1; i < gathering->count; i++) {
-        if (str_equal(gathering->rows[i].stats.topic, topic))
-            return &gathering->rows[i];
+/* What a subscription has not met is in no counter: it is counted, up to a limit. */
+static boxcar_status count_unread(struct sqlite_store *store, struct gathering *gathering,
+                                  boxcar_error *err) {
+    AUTO_QUERY struct query query =
+        query_with(store, S_UNREAD_TOPICS, Q_INT(gathering->box), Q_INT(COUNT_MAX));
+    int64_t seen = 0;
+    while (query_next(&query)) {
+        int64_t count = query_get_int(&query, 1);
+        seen += count;
+        gathering->rows[0].counts[TALLY_FRESH] += count;
+        struct stats_row *row = gathering->by_topic ? row_of(gathering, query_get_text(&query, 0)) : NULL;
+        if (gathering->by_topic && row == NULL) {
+            row = add_row(store, gathering);
+            if (row == NULL)
+                return error_no_memory(err);
+            TRY(query_copy_text(&query, 0, &gathering->list->arena, &row->stats.topic, err));
+        }
+        if (row != NULL)
+            row->counts[TALLY_FRESH] += count;
     }
-    return NULL;
+    TRY(query_status(&query, err));
+    if (gathering->count > 1)
+        qsort(gathering->rows + 1, gathering->count - 1, sizeof(*gathering->rows), compare_topics);
+    if (seen < COUNT_MAX)
+        return BOXCAR_OK;
+    note_estimates(gathering, BOXCAR_STATS_READY | BOXCAR_STATS_WAITING);
+    return sqlite_unread_count(store, (int)gathering->box, &gathering->rows[0].counts[TALLY_FRESH], err);
+}
+
+/* Fresh messages with topics that subscriptions have taken are none of the main reader's. */
+static boxcar_status leave_out_taken(struct sqlite_store *store, struct gathering *gathering,
+                                     boxcar_error *err) {
+    AUTO_QUERY struct query query = query_with(store, S_TALLY_READ, Q_INT(gathering->box));
+    int64_t takes = 0;
+    TRY(query_find_int(store, S_TAKES_ANY, &takes, err, Q_INT(gathering->box)));
+    while (takes != 0 && query_next(&query)) {
+        bool taken;
+        TRY(sqlite_reader_takes(store, gathering->box, query_get_text(&query, 0), &taken, err));
+        struct stats_row *row = row_of(gathering, query_get_text(&query, 0));
+        if (taken)
+            gathering->rows[0].counts[TALLY_FRESH] -= query_get_int(&query, 1);
+        if (taken && row != NULL)
+            row->counts[TALLY_FRESH] = 0;
+    }
+    return query_status(&query, err);
 }
 
 /* ---- what depends on the clock ---- */
@@ -196,7 +250,8 @@ static boxcar_status find_oldest_fresh(struct sqlite_store *store, struct gather
 static boxcar_status count_behind(struct sqlite_store *store, struct gathering *gathering,
                                   boxcar_error *err) {
     TRY(sqlite_settings_load(store, err));
-    if (!store->settings.partitions_fixed || gathering->rows[0].counts[TALLY_FRESH] == 0)
+    bool ordered = store->settings.partitions_fixed || store->reader != NULL; /* or not due yet */
+    if (!ordered || gathering->rows[0].counts[TALLY_FRESH] == 0)
         return BOXCAR_OK;
     AUTO_QUERY struct query query =
         query_with(store, S_STATS_BEHIND, Q_INT(gathering->box), Q_INT(COUNT_MAX));
@@ -234,7 +289,9 @@ static boxcar_status gather(struct sqlite_store *store, void *context, boxcar_er
     struct stats_rows *list = gathering->list;
     list_clear(list);
     gathering->count = gathering->capacity = 0;
+    TRY(sqlite_reader_enter(store, gathering->box, err));
     TRY(read_counters(store, gathering, err));
+    TRY(store->reader != NULL ? count_unread(store, gathering, err) : leave_out_taken(store, gathering, err));
     TRY(count_expired(store, gathering, err));
     TRY(find_oldest_fresh(store, gathering, err));
     TRY(count_behind(store, gathering, err));

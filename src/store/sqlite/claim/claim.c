@@ -25,7 +25,8 @@
  * - A claim stops early when it holds as much payload as it wants.
  * - A claim that wants the messages that its request has stored takes these first (own.c).
  * - A damaged message is buried instead of handed out (damaged.c).
- * - Waits for joins are handed out only to claims that name their topic. */
+ * - Waits for joins are handed out only to claims that name their topic.
+ * - A claim for a subscription does the same with what that knows; it has a walk of its own (unread.c). */
 #include "claim.h"
 
 #include <string.h>
@@ -56,6 +57,7 @@ static boxcar_status frontier_read(struct sqlite_store *store, struct claim *cla
                                         .epoch = query_get_int(&query, 1),
                                         .turn = query_get_int(&query, 2),
                                         .suspect_last = query_get_int(&query, 3) != 0};
+    claim->passes = query_get_int(&query, 4) != 0;
     return BOXCAR_OK;
 }
 
@@ -107,9 +109,9 @@ boxcar_status sqlite_claim_lease(struct sqlite_store *store, struct claim *claim
     *ret_taken = damage == NULL;
     draw_epoch(store, claim);
     TRY(query_do(store, S_LEASE_INSERT, err, Q_INT(message->work_id.value), Q_INT(claim->frontier.epoch),
-                 Q_ID(owner.uuid.bytes), Q_INT(claim->until), Q_INT(message->box), Q_INT(way == LEASE_PARKED),
+                 Q_ID(owner.uuid.bytes), Q_INT(claim->until), Q_INT(claim->box), Q_INT(way == LEASE_PARKED),
                  Q_TEXT(message->topic), Q_TEXT(way == LEASE_STREAMED ? message->stream : BOXCAR_NO_STR)));
-    sqlite_tally_add(store, (int)message->box, message->topic, TALLY_LEASED, 1);
+    sqlite_tally_add(store, (int)claim->box, message->topic, TALLY_LEASED, 1);
     if (damage != NULL)
         return sqlite_claim_bury_damaged(store, claim, message, way, damage, err);
     message->status = BOXCAR_IN_PROGRESS;
@@ -139,7 +141,8 @@ static boxcar_status claim_ordinary(struct sqlite_store *store, struct claim *cl
     size_t size = sqlite_claim_size(claim);
     size_t parked_share = size == 1 ? (size_t)(claim->frontier.turn & 1) : size / 2;
     TRY(sqlite_claim_parked(store, claim, PARKED_OPEN, parked_share, err));
-    TRY(sqlite_claim_window(store, claim, ret_more, err));
+    TRY(store->reader != NULL ? sqlite_claim_unread(store, claim, ret_more, err)
+                              : sqlite_claim_window(store, claim, ret_more, err));
     TRY(sqlite_claim_parked(store, claim, PARKED_OPEN, size, err));
     TRY(sqlite_claim_runs_extend(store, claim, err));
     if (claim->result->claimed_count > 0) {
@@ -199,16 +202,23 @@ static boxcar_status read_waits(struct sqlite_store *store, struct claim *claim,
 boxcar_status sqlite_claim(struct sqlite_store *store, const struct request *request, boxcar_box box,
                            struct result *result, bool *ret_more, boxcar_error *err) {
     const boxcar_request_part *part = &request->parts[box];
-    struct claim claim = {.box = box,
+    struct claim claim = {.box = request_reader(request, (int)box),
                           .owner = request->base.owner,
                           .part = part,
                           .no_suspects = request->own[box].no_suspects,
                           .result = &result->parts[box],
                           .arena = &result->arena,
                           .until = store->now + part->lease_ms * 1000};
+    *ret_more = false;
+    TRY(sqlite_sleep_note(store, err));
+    if (store->reader != NULL && store->reader->paused)
+        return BOXCAR_OK;
+    if (store->reader != NULL && store->reader->pattern_count == 0)
+        return error_set(err, BOXCAR_E_STORE,
+                         "%s: the patterns of the subscription are damaged: give it new ones",
+                         store->base.id);
     TRY(read_waits(store, &claim, err));
     TRY(tidy_up(store, &claim, err));
-    TRY(sqlite_sleep_note(store, err));
     TRY(frontier_read(store, &claim, err));
     TRY(sqlite_claim_topics(store, &claim, err));
     int64_t before = claim.frontier.position;

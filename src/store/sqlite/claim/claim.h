@@ -31,7 +31,7 @@ struct run_list {
 };
 
 struct claim {
-    boxcar_box box;
+    boxcar_box box; /* the number of the reader */
     boxcar_owner owner;
     const boxcar_request_part *part;
     bool no_suspects;
@@ -50,6 +50,7 @@ struct claim {
     struct ownership ownership;
     struct run_list runs;
     bool parked_streamed; /* the window brought streamed messages to the lot */
+    bool passes;          /* subscriptions have taken topics from this reader */
 };
 
 /* *ret_more: the claim stopped at its work limit before it found anything; call again. */
@@ -78,6 +79,16 @@ boxcar_status sqlite_claim_bury_damaged(struct sqlite_store *store, const struct
 /* Takes fresh messages from the log. *ret_more: stopped at a limit, with rows left. */
 boxcar_status sqlite_claim_window(struct sqlite_store *store, struct claim *claim, bool *ret_more,
                                   boxcar_error *err);
+
+/* ---- the log, for a subscription (unread.c) ---- */
+/* As sqlite_claim_window(). */
+boxcar_status sqlite_claim_unread(struct sqlite_store *store, struct claim *claim, bool *ret_more,
+                                  boxcar_error *err);
+
+/* Whether the row of S_READER_LOOK is one that store->reader has still to meet. No message behind `known_to`
+ * is known to it. The settings are loaded. */
+boxcar_status sqlite_is_unread(struct sqlite_store *store, const struct query *row, int64_t known_to,
+                               bool *ret_unread, boxcar_error *err);
 
 /* A message that no claim has met yet, straight from its row. *ret_taken as above. */
 boxcar_status sqlite_claim_fresh(struct sqlite_store *store, struct claim *claim, struct query *row,

@@ -38,7 +38,7 @@ boxcar_status sqlite_claim_bury_damaged(struct sqlite_store *store, const struct
     struct lease lease = {.work_id = message->work_id.value,
                           .epoch = {claim->frontier.epoch},
                           .owner = LEASE_OF_NOBODY,
-                          .box = (int)message->box,
+                          .box = (int)claim->box,
                           .parked = way == LEASE_PARKED,
                           .topic = message->topic,
                           .stream = way == LEASE_STREAMED ? message->stream : BOXCAR_NO_STR};

@@ -2,6 +2,7 @@
 #include "claim.h"
 
 #include "store/sqlite/message/read.h"
+#include "store/sqlite/subscription/reader.h"
 
 /* ---- messages that the request has stored ---- */
 
@@ -37,6 +38,11 @@ static boxcar_status take_stored(struct sqlite_store *store, struct claim *claim
         !sqlite_claim_wants(claim, query_get_text(&row, M_TOPIC)))
         return BOXCAR_OK;
     int64_t lane = query_get_int(&row, M_LANE);
+    bool taken = false; /* by a subscription */
+    if (claim->passes)
+        TRY(sqlite_reader_takes(store, claim->box, query_get_text(&row, M_TOPIC), &taken, err));
+    if (taken)
+        return BOXCAR_OK;
     if (lane == LANE_PLAIN && work_id > claim->frontier.position)
         return take_from_log(store, claim, &row, err);
     query_end(&row);
@@ -79,10 +85,13 @@ boxcar_status sqlite_read_returned(struct sqlite_store *store, const struct requ
     int64_t *ids;
     if (request->parts[box].returns == BOXCAR_RETURN_NONE)
         return BOXCAR_OK;
+    TRY(sqlite_reader_enter(store, request_reader(request, (int)box), err));
     if (request->parts[box].returns == BOXCAR_RETURN_OWNED)
-        TRY(find_owned(store, box, request->base.owner, &ids, &count, err));
+        TRY(find_owned(store, request_reader(request, (int)box), request->base.owner, &ids, &count, err));
     else
         TRY(find_renewed(store, &part->settled[BOXCAR_RENEW], &ids, &count, err));
-    return sqlite_read_messages(store, ids, count, true, &result->arena, &part->returned,
-                                &part->returned_count, err);
+    TRY(sqlite_read_messages(store, ids, count, true, &result->arena, &part->returned, &part->returned_count,
+                             err));
+    sqlite_reader_leave(store);
+    return BOXCAR_OK;
 }

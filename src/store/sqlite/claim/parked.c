@@ -76,19 +76,23 @@ boxcar_status sqlite_claim_topics(struct sqlite_store *store, struct claim *clai
 
 /* ---- taking ---- */
 
-/* The message behind a candidate, read into the answer; *ret_expired instead when it is too
- * old to be handed out. */
+/* What became of a candidate. */
+enum candidate { CANDIDATE_GOOD, CANDIDATE_EXPIRED, CANDIDATE_GONE };
+
+/* The message behind a candidate, read into the answer if it is good. */
 static boxcar_status read_candidate(struct sqlite_store *store, struct claim *claim, int64_t work_id,
-                                    boxcar_message *message, bool *ret_expired, boxcar_error *err) {
+                                    boxcar_message *message, enum candidate *ret_candidate,
+                                    boxcar_error *err) {
     AUTO_QUERY struct query query = query_with(store, S_PARKED_MESSAGE, Q_INT(work_id));
     struct arena *arena = claim->arena;
     bool found;
     TRY(query_step(&query, &found, err));
-    if (!found)
+    if (!found && store->reader == NULL)
         return error_set(err, BOXCAR_E_STORE, "%s: a parked message is not in the log", store->base.id);
-    boxcar_time expires_at = query_get_time(&query, P_EXPIRES_AT);
-    *ret_expired = expires_at != BOXCAR_TIME_NONE && expires_at <= store->now;
-    if (*ret_expired)
+    boxcar_time expires_at = found ? query_get_time(&query, P_EXPIRES_AT) : BOXCAR_TIME_NONE;
+    bool expired = expires_at != BOXCAR_TIME_NONE && expires_at <= store->now;
+    *ret_candidate = !found ? CANDIDATE_GONE : expired ? CANDIDATE_EXPIRED : CANDIDATE_GOOD;
+    if (*ret_candidate != CANDIDATE_GOOD)
         return BOXCAR_OK;
     TRY(sqlite_read_message(&query, arena, message, err));
     message->expires_at = expires_at;
@@ -99,17 +103,28 @@ static boxcar_status read_candidate(struct sqlite_store *store, struct claim *cl
     return query_copy_text(&query, P_PAYLOAD, arena, &message->payload, err);
 }
 
+/* A program of schema version 14 keeps no message for subscriptions, and may have removed this one. */
+static boxcar_status forget(struct sqlite_store *store, int64_t work_id, boxcar_error *err) {
+    struct parked row;
+    bool found;
+    TRY(sqlite_parked_read(store, work_id, &row, &found, err));
+    return found ? sqlite_unpark(store, &row, NULL, err) : BOXCAR_OK;
+}
+
 boxcar_status sqlite_claim_take(struct sqlite_store *store, struct claim *claim, int64_t work_id,
                                 enum parked_state state, boxcar_message **ret_taken, boxcar_error *err) {
     boxcar_message *message;
-    bool expired, taken;
+    enum candidate candidate = CANDIDATE_GOOD;
+    bool taken;
     *ret_taken = NULL;
     TRY(sqlite_claim_next(claim, &message, err));
-    TRY(read_candidate(store, claim, work_id, message, &expired, err));
-    if (expired)
+    TRY(read_candidate(store, claim, work_id, message, &candidate, err));
+    if (candidate == CANDIDATE_EXPIRED)
         return sqlite_bury_expired(store, work_id, err);
+    if (candidate == CANDIDATE_GONE)
+        return forget(store, work_id, err);
     TRY(query_do(store, S_PARKED_LEASE, err, Q_INT(work_id)));
-    sqlite_tally_add(store, (int)message->box, message->topic, sqlite_parked_tally(state), -1);
+    sqlite_tally_add(store, (int)claim->box, message->topic, sqlite_parked_tally(state), -1);
     TRY(sqlite_claim_lease(store, claim, message, LEASE_PARKED, &taken, err));
     *ret_taken = taken ? message : NULL;
     return BOXCAR_OK;

@@ -17,6 +17,7 @@
 #include "store/sqlite/message/park.h"
 #include "store/sqlite/message/read.h"
 #include "store/sqlite/message/tally.h"
+#include "store/sqlite/subscription/reader.h"
 
 #define WINDOW_PARK_MAX 2000  /* messages parked in one transaction */
 #define WINDOW_ROWS_MAX 20000 /* rows looked at in one transaction */
@@ -31,8 +32,16 @@ boxcar_status sqlite_claim_fresh(struct sqlite_store *store, struct claim *claim
     TRY(sqlite_read_message(row, claim->arena, message, err));
     TRY(query_copy_text(row, M_COLUMNS, claim->arena, &message->payload, err));
     TRY(sqlite_claim_lease(store, claim, message, way, ret_taken, err));
-    sqlite_tally_add(store, (int)message->box, message->topic, TALLY_FRESH, -1);
+    if (store->reader == NULL) /* nobody counts what subscriptions have not met */
+        sqlite_tally_add(store, (int)message->box, message->topic, TALLY_FRESH, -1);
     return BOXCAR_OK;
+}
+
+/* A subscription has taken the topic of a message of the box, lane 0 or 2, from the main reader. */
+static boxcar_status is_passed(struct sqlite_store *store, const struct claim *claim, boxcar_str topic,
+                               bool *ret_passed, boxcar_error *err) {
+    *ret_passed = false;
+    return claim->passes ? sqlite_reader_takes(store, claim->box, topic, ret_passed, err) : BOXCAR_OK;
 }
 
 static boxcar_status park_met(struct sqlite_store *store, struct claim *claim, struct query *row,
@@ -47,6 +56,11 @@ static boxcar_status park_met(struct sqlite_store *store, struct claim *claim, s
     claim->parked_streamed = claim->parked_streamed || parked.stream.data != NULL;
     sqlite_tally_add(store, parked.box, parked.topic, TALLY_FRESH, -1);
     return sqlite_park(store, &parked, err);
+}
+
+static boxcar_status pass(struct sqlite_store *store, const struct query *row, boxcar_error *err) {
+    sqlite_tally_add(store, (int)query_get_int(row, M_BOX), query_get_text(row, M_TOPIC), TALLY_FRESH, -1);
+    return sqlite_pass(store, query_get_int(row, M_WORK_ID), err);
 }
 
 struct walk {
@@ -65,6 +79,10 @@ static boxcar_status look_at(struct sqlite_store *store, struct claim *claim, st
     claim->frontier.position = query_get_int(row, M_WORK_ID);
     if (!mine || lane != LANE_PLAIN)
         return BOXCAR_OK;
+    bool passed;
+    TRY(is_passed(store, claim, query_get_text(row, M_TOPIC), &passed, err));
+    if (passed)
+        return pass(store, row, err);
     if (sqlite_claim_wants(claim, query_get_text(row, M_TOPIC)))
         TRY(sqlite_claim_fresh(store, claim, row, LEASE_PLAIN, &taken, err));
     else
@@ -98,6 +116,7 @@ struct entry {
     int64_t work_id;
     uint32_t stream; /* its number in `streams` + 1; 0 = none */
     bool candidate;
+    bool passed; /* it is not the main reader's */
 };
 
 struct outlook {
@@ -196,8 +215,11 @@ static boxcar_status note_row(struct sqlite_store *store, struct claim *claim, s
         return error_no_memory(err);
     outlook->entries = entries;
     struct entry *entry = &entries[outlook->count++];
-    bool wanted = sqlite_claim_wants(claim, query_get_text(row, L_TOPIC));
-    *entry = (struct entry){.work_id = outlook->last_id, .candidate = wanted};
+    bool wanted = sqlite_claim_wants(claim, query_get_text(row, L_TOPIC)), passed;
+    TRY(is_passed(store, claim, query_get_text(row, L_TOPIC), &passed, err));
+    *entry = (struct entry){.work_id = outlook->last_id, .candidate = wanted && !passed, .passed = passed};
+    if (passed)
+        return BOXCAR_OK;
     if (lane == LANE_STREAMED && !query_is_null(row, L_STREAM)) {
         TRY(find_stream(store, claim, outlook, row, &entry->stream, err));
         note_streamed(outlook, entry, wanted);
@@ -289,6 +311,8 @@ static int64_t choose(const struct claim *claim, struct outlook *outlook) {
 static boxcar_status take_entry(struct sqlite_store *store, struct claim *claim, struct outlook *outlook,
                                 const struct entry *entry, struct query *row, boxcar_error *err) {
     bool taken, streamed = entry->stream > 0;
+    if (entry->passed)
+        return pass(store, row, err);
     if (!entry->candidate)
         return park_met(store, claim, row, err);
     TRY(sqlite_claim_fresh(store, claim, row, streamed ? LEASE_STREAMED : LEASE_PLAIN, &taken, err));

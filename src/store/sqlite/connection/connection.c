@@ -180,9 +180,9 @@ boxcar_status sqlite_prepare_journal(struct sqlite_store *store, boxcar_error *e
 }
 
 void sqlite_disconnect(struct sqlite_store *store) {
-    for (int i = 0; i < STATEMENT_COUNT; i++) {
-        sqlite3_finalize(store->statements[i]);
-        store->statements[i] = NULL;
+    for (int i = 0; i < 2 * STATEMENT_COUNT; i++) {
+        sqlite3_finalize(store->statements[i / STATEMENT_COUNT][i % STATEMENT_COUNT]);
+        store->statements[i / STATEMENT_COUNT][i % STATEMENT_COUNT] = NULL;
     }
     sqlite3_close(store->checkpointer);
     store->checkpointer = NULL;

@@ -22,6 +22,8 @@ static void scratch_clear(struct sqlite_store *store) {
     store->acked = (struct acked_list){0};
     arena_release(&store->scratch);
     store->settings.loaded = false;
+    store->reader = NULL;
+    store->taken[BOXCAR_OUTBOX] = store->taken[BOXCAR_INBOX] = (struct taken){0};
 }
 
 /* Whatever failed may have ended the transaction already (a full disk, for one). */
@@ -50,6 +52,7 @@ static boxcar_status work_in_turn(struct sqlite_store *store, enum access access
     stream_log_forget(&store->halted);
     store->damage.count = 0;
     TRY(work(store, context, err));
+    store->reader = NULL; /* joins and counters are the main readers' */
     TRY(sqlite_join_count_buried(store, err));
     if (access != ACCESS_READ) {
         TRY(sqlite_join_follow(store, err));

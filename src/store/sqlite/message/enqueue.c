@@ -13,6 +13,7 @@
 #include "store/sqlite/admin/setting.h"
 #include "store/sqlite/event/event.h"
 #include "store/sqlite/join/join.h"
+#include "store/sqlite/subscription/reader.h"
 #include "tally.h"
 
 #define BULK_LEAST 4 /* fewer are as quick one by one */
@@ -66,6 +67,17 @@ static boxcar_status park_special(struct sqlite_store *store, boxcar_box box,
     return sqlite_park(store, &row, err);
 }
 
+/* Whether a subscription has taken the topic from the main reader. For a message that is not set aside, that
+ * is looked at when the main reader meets it. */
+static boxcar_status set_aside(struct sqlite_store *store, const struct enqueueing *enqueueing,
+                               const boxcar_new_message *message, int64_t work_id, boxcar_error *err) {
+    bool taken = false;
+    if (enqueueing->box != BOXCAR_OUTBOX || !str_equal(message->topic, enqueueing->waits))
+        TRY(sqlite_reader_takes(store, enqueueing->box, message->topic, &taken, err));
+    return taken ? sqlite_pass(store, work_id, err)
+                 : park_special(store, enqueueing->box, message, work_id, err);
+}
+
 static boxcar_status find_duplicate(struct sqlite_store *store, const boxcar_new_message *message,
                                     int64_t *ret_work_id, boxcar_error *err) {
     int64_t work_id = 0;
@@ -82,7 +94,7 @@ static boxcar_status place(struct sqlite_store *store, const struct enqueueing *
     if (enqueueing->expected)
         TRY(sqlite_join_know(store, message->message_id, work_id, err));
     if (lane == LANE_ASIDE)
-        return park_special(store, enqueueing->box, message, work_id, err);
+        return set_aside(store, enqueueing, message, work_id, err);
     if (lane == LANE_STREAMED)
         TRY(sqlite_fix_partitions(store, err));
     sqlite_tally_add(store, (int)enqueueing->box, message->topic, TALLY_FRESH, 1);
@@ -113,6 +125,19 @@ static boxcar_status store_message(struct sqlite_store *store, struct enqueueing
     return is_unique ? sqlite_key_take(store, unique_key, enqueued->work_id.value, err) : BOXCAR_OK;
 }
 
+/* Joins count what the main reader ends, and it never gets this one. */
+static boxcar_status check_member(struct sqlite_store *store, boxcar_box box, boxcar_str topic,
+                                  boxcar_error *err) {
+    bool taken;
+    TRY(sqlite_reader_takes(store, box, topic, &taken, err));
+    return taken
+               ? error_invalid(err, "join_id",
+                               "join_id is set, but a subscription has taken the topic from the main reader "
+                               "(only), and joins count what that ends: leave join_id out, or use another "
+                               "topic")
+               : BOXCAR_OK;
+}
+
 boxcar_status sqlite_enqueue_next(struct sqlite_store *store, struct enqueueing *enqueueing,
                                   const boxcar_new_message *message, const struct message_key *key,
                                   boxcar_enqueued *enqueued, boxcar_error *err) {
@@ -122,6 +147,8 @@ boxcar_status sqlite_enqueue_next(struct sqlite_store *store, struct enqueueing 
         unique_key = key->unique ? key->id : unique_key;
         TRY(sqlite_key_find(store, message, key, enqueued, &found, err));
     }
+    if (!boxcar_uuid_is_none(message->join_id.uuid))
+        TRY(check_member(store, enqueueing->box, message->topic, err));
     if (!found)
         TRY(store_message(store, enqueueing, message, unique_key, enqueued, err));
     if (boxcar_uuid_is_none(message->join_id.uuid))

@@ -4,6 +4,7 @@
 #include "read.h"
 #include "store/sqlite/admin/dead.h"
 #include "store/sqlite/connection/transaction.h"
+#include "store/sqlite/subscription/reader.h"
 
 /* ---- one ---- */
 
@@ -17,7 +18,8 @@ static boxcar_status read_one(struct sqlite_store *store, const struct reading *
     AUTO_QUERY struct query query = query_with(store, S_FIND_WITH_PAYLOAD, Q_INT(work_id));
     struct message_rows *list = reading->list;
     TRY(query_step(&query, ret_found, err));
-    *ret_found = *ret_found && query_get_int(&query, M_BOX) == (int64_t)reading->choice->box;
+    *ret_found =
+        *ret_found && query_get_int(&query, M_BOX) == (int64_t)sqlite_reader_box(store, reading->choice->box);
     if (!*ret_found)
         return BOXCAR_OK;
     list->items = arena_alloc(&list->arena, sizeof(*list->items));
@@ -36,7 +38,7 @@ static boxcar_status find(struct sqlite_store *store, const struct reading *read
         TRY(read_one(store, reading, work_id, &found, err));
     return found ? BOXCAR_OK
                  : error_set(err, BOXCAR_E_NOT_FOUND, "there is no such message in the %s",
-                             boxcar_box_name(choice->box));
+                             sqlite_reader_kind(store, choice->box));
 }
 
 /* ---- work ids ---- */
@@ -50,6 +52,7 @@ struct naming {
 
 static boxcar_status find_work_ids(struct sqlite_store *store, void *context, boxcar_error *err) {
     const struct naming *naming = context;
+    TRY(sqlite_reader_enter(store, naming->box, err));
     for (size_t i = 0; i < naming->count; i++) {
         const boxcar_message_ref ref = {.message_id = naming->ids[i]};
         bool found;
@@ -96,11 +99,18 @@ static boxcar_status page(struct sqlite_store *store, const boxcar_message_filte
 
 /* ---- whichever is chosen ---- */
 
+static boxcar_box reader_of(const struct message_choice *choice) {
+    if (choice->filter != NULL)
+        return choice->filter->box;
+    return choice->dead != NULL ? choice->dead->box : choice->box;
+}
+
 static boxcar_status read_choice(struct sqlite_store *store, void *context, boxcar_error *err) {
     const struct reading *reading = context;
     const struct message_choice *choice = reading->choice;
     arena_release(&reading->list->arena); /* it may be the second try */
     reading->list->count = 0;
+    TRY(sqlite_reader_enter(store, reader_of(choice), err));
     if (choice->filter != NULL)
         return page(store, choice->filter, reading->list, err);
     return choice->dead != NULL ? sqlite_dead_list(store, choice, reading->list, err)
@@ -123,6 +133,7 @@ boxcar_status sqlite_message_read(struct boxcar_store *store, const struct messa
 /* ---- a history ---- */
 
 struct recalling {
+    boxcar_box reader;
     boxcar_work_id work_id;
     struct attempt_rows *list;
 };
@@ -143,6 +154,7 @@ static boxcar_status recall(struct sqlite_store *store, void *context, boxcar_er
     size_t capacity = 0;
     arena_release(&list->arena); /* it may be the second try */
     list->count = 0;
+    TRY(sqlite_reader_enter(store, recalling->reader, err));
     AUTO_QUERY struct query query = query_with(store, S_ATTEMPTS, Q_INT(recalling->work_id.value));
     while (query_next(&query)) {
         boxcar_attempt *items =
@@ -155,9 +167,10 @@ static boxcar_status recall(struct sqlite_store *store, void *context, boxcar_er
     return query_status(&query, err);
 }
 
-boxcar_status sqlite_attempts(struct boxcar_store *store, boxcar_work_id work_id,
+boxcar_status sqlite_attempts(struct boxcar_store *store, boxcar_box reader, boxcar_work_id work_id,
                               struct attempt_rows **ret_list, boxcar_error *err) {
-    struct recalling recalling = {.work_id = work_id, .list = calloc(1, sizeof(*recalling.list))};
+    struct recalling recalling = {
+        .reader = reader, .work_id = work_id, .list = calloc(1, sizeof(*recalling.list))};
     if (recalling.list == NULL)
         return error_no_memory(err);
     boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_READ, recall, &recalling, err);

@@ -8,7 +8,7 @@ boxcar_status sqlite_message_read(struct boxcar_store *store, const struct messa
                                   struct message_rows **ret_list, boxcar_error *err);
 boxcar_status sqlite_work_ids(struct boxcar_store *store, boxcar_box box, const boxcar_message_id *ids,
                               size_t count, boxcar_work_id *ret_ids, boxcar_error *err);
-boxcar_status sqlite_attempts(struct boxcar_store *store, boxcar_work_id work_id,
+boxcar_status sqlite_attempts(struct boxcar_store *store, boxcar_box reader, boxcar_work_id work_id,
                               struct attempt_rows **ret_list, boxcar_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "base/uuid.h"
 #include "core/topic.h"
+#include "store/sqlite/subscription/reader.h"
 
 /* Behind the columns of the message, see FIND in statement/statement.c. */
 enum find_column {
@@ -114,6 +115,8 @@ boxcar_status sqlite_read_found(struct query *query, bool payload, struct arena 
     if (payload)
         TRY(query_copy_text(query, F_PAYLOAD, arena, &message->payload, err));
     message->stages = sqlite_stages_of(message, query_get_int(query, F_STAGES));
+    if (query->store->reader != NULL) /* stages are those of the message, not of a delivery */
+        message->stages &= ~BOXCAR_STAGE_PUBLISHED | (int)query_get_int(query, F_STAGES);
     return BOXCAR_OK;
 }
 
@@ -192,7 +195,7 @@ boxcar_status sqlite_ref_resolve(struct sqlite_store *store, boxcar_box box, box
         query_with(store, S_MESSAGE_BY_MESSAGE_ID, Q_ID(ref.message_id.uuid.bytes));
     bool found;
     TRY(query_step(&query, &found, err));
-    *ret_found = found && query_get_int(&query, 1) == (int64_t)box;
+    *ret_found = found && query_get_int(&query, 1) == (int64_t)sqlite_reader_box(store, box);
     if (*ret_found)
         *ret_work_id = query_get_int(&query, 0);
     return BOXCAR_OK;

@@ -36,7 +36,7 @@ boxcar_status sqlite_bury(struct sqlite_store *store, const struct burial *buria
                                   .error = burial->error};
         TRY(sqlite_attempt_write(store, &attempt, err));
     }
-    return sqlite_join_note_burial(store, burial->work_id, err);
+    return store->reader == NULL ? sqlite_join_note_burial(store, burial->work_id, err) : BOXCAR_OK;
 }
 
 boxcar_status sqlite_bury_parked(struct sqlite_store *store, const struct parked *row, boxcar_reason reason,

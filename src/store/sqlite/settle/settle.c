@@ -101,7 +101,8 @@ boxcar_status sqlite_lease_fail(struct sqlite_store *store, const struct lease *
 
 struct settling {
     const struct request *request;
-    boxcar_box box;
+    boxcar_box box;    /* the index of the part */
+    boxcar_box reader; /* whose it is */
     boxcar_settle_kind kind;
     struct work_id_list *affected;
 };
@@ -146,7 +147,7 @@ static boxcar_status settle_one(struct sqlite_store *store, const struct settlin
     struct lease lease;
     bool found;
     TRY(sqlite_lease_read(store, given->work_id.value, &lease, &found, err));
-    if (!found || !sqlite_lease_is_held(&lease, settling->box, settling->request->base.owner, given))
+    if (!found || !sqlite_lease_is_held(&lease, settling->reader, settling->request->base.owner, given))
         return BOXCAR_OK;
     TRY(settle_lease(store, settling, &lease, given, err));
     settling->affected->items[settling->affected->count++] = given->work_id;
@@ -182,7 +183,8 @@ boxcar_status sqlite_finish(struct sqlite_store *store, boxcar_owner owner, cons
         ids[i] = acked->items[i].value;
     qsort(ids, acked->count, sizeof(*ids), compare_ids);
     TRY(sqlite_stream_check_acks(store, err));
-    TRY(sqlite_join_count_done(store, ids, acked->count, err));
+    if (store->reader == NULL)
+        TRY(sqlite_join_count_done(store, ids, acked->count, err));
     return write_runs(store, owner, ids, acked->count, err);
 }
 
@@ -220,7 +222,7 @@ static boxcar_status read_neighbours(struct sqlite_store *store, const struct se
         struct lease *lease = &leases[read];
         *lease = read_lease(&query, query_get_int(&query, 6));
         if (lease->work_id != given[read].work_id.value || lease->parked ||
-            !sqlite_lease_is_held(lease, settling->box, settling->request->base.owner, &given[read]))
+            !sqlite_lease_is_held(lease, settling->reader, settling->request->base.owner, &given[read]))
             return BOXCAR_OK;
         TRY(read_texts(store, &query, read > 0 ? lease - 1 : NULL, lease, err));
     }
@@ -279,7 +281,7 @@ boxcar_status sqlite_settle(struct sqlite_store *store, const struct request *re
                             boxcar_settle_kind kind, struct result *result, boxcar_error *err) {
     const boxcar_settlement_list *list = &request->parts[box].settle[kind];
     struct work_id_list *affected = &result->parts[box].settled[kind];
-    struct settling settling = {request, box, kind, affected};
+    struct settling settling = {request, box, request_reader(request, (int)box), kind, affected};
     if (list->count == 0)
         return BOXCAR_OK;
     affected->items = arena_alloc_array(&result->arena, list->count, sizeof(*affected->items));

@@ -6,13 +6,24 @@
 #include "base/uuid.h"
 #include "store/sqlite/connection/connection.h"
 
+static void prepare(struct query *query, enum statement statement, bool of_subscription) {
+    AUTO_FREE char *text = statement_text(statement, of_subscription);
+    query->rc = text == NULL ? SQLITE_NOMEM
+                             : sqlite3_prepare_v3(query->store->db, text, -1, SQLITE_PREPARE_PERSISTENT,
+                                                  &query->stmt, NULL);
+}
+
 struct query query_on(struct sqlite_store *store, enum statement statement) {
-    struct query query = {.store = store, .stmt = store->statements[statement], .rc = SQLITE_OK};
-    if (query.stmt != NULL)
-        return query;
-    query.rc = sqlite3_prepare_v3(store->db, STATEMENT_SQL[statement], -1, SQLITE_PREPARE_PERSISTENT,
-                                  &query.stmt, NULL);
-    store->statements[statement] = query.stmt;
+    const struct reader *reader = store->reader;
+    sqlite3_stmt **kept = &store->statements[reader != NULL][statement];
+    struct query query = {.store = store, .stmt = *kept, .rc = SQLITE_OK};
+    if (query.stmt == NULL) {
+        prepare(&query, statement, reader != NULL);
+        *kept = query.stmt;
+    }
+    if (reader != NULL && query.rc == SQLITE_OK &&
+        sqlite3_bind_parameter_count(query.stmt) == READER_PARAMETER)
+        query.rc = sqlite3_bind_int64(query.stmt, READER_PARAMETER, reader->number);
     return query;
 }
 

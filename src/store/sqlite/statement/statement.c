@@ -1,110 +1,5 @@
 #include "statement.h"
-
-#define MESSAGE_COLUMNS                                                                                      \
-    "m.work_id, m.message_id, m.box, m.lane, m.topic, m.stream, m.correlation_id, m.headers, "               \
-    "m.created_at, m.due_at, m.expires_at, m.max_attempts, m.causation_id, m.event_type, m.metadata"
-
-/* A message is finished if a run of boxcar_finished holds it: the last one that starts at or before it. */
-#define RUN_HOLDS(id)                                                                                        \
-    "f.first_id = (select max(r.first_id) from boxcar_finished r where r.first_id <= " id ") "               \
-    "and f.last_id >= " id
-#define IS_FINISHED(id) "exists (select 1 from boxcar_finished f where " RUN_HOLDS(id) ")"
-
-/* Everything known about one message; see message/read.c for the columns. Crashes: how often a lease on it
- * expired, since it was enqueued or last replayed. */
-#define FIND(payload)                                                                                        \
-    "select " MESSAGE_COLUMNS ", p.state, p.available_at, p.expires_at, "                                    \
-    "coalesce(p.retry_count, d.retry_count, (select a.retry_count from boxcar_attempt a "                    \
-    "    where a.work_id = m.work_id order by a.attempt_id desc limit 1)), "                                 \
-    "coalesce(p.crash_count, d.crash_count, (select count(*) from boxcar_attempt a "                         \
-    "    where a.work_id = m.work_id and a.outcome = 'lease_expired' "                                       \
-    "    and a.attempt_id > coalesce((select max(r.attempt_id) from boxcar_attempt r "                       \
-    "        where r.work_id = m.work_id and r.outcome = 'replayed'), 0))), "                                \
-    "coalesce(p.last_error, d.last_error, (select a.error from boxcar_attempt a "                            \
-    "    where a.work_id = m.work_id and a.outcome <> 'replayed' order by a.attempt_id desc limit 1)), "     \
-    "l.owner, l.epoch, l.until, f.owner, f.at, d.reason, d.died_at, "                                        \
-    "(select k.source from boxcar_inbox_key k where k.work_id = m.work_id), "                                \
-    "(select k.external_id from boxcar_inbox_key k where k.work_id = m.work_id), "                           \
-    "(select s.flags from boxcar_stage s where s.work_id = m.work_id)" payload " from boxcar_message m "     \
-    "left join boxcar_parked p on p.work_id = m.work_id "                                                    \
-    "left join boxcar_lease l on l.work_id = m.work_id "                                                     \
-    "left join boxcar_dead d on d.work_id = m.work_id "                                                      \
-    "left join boxcar_finished f on " RUN_HOLDS("m.work_id") " where m.work_id = ?1"
-
-/* A join without its texts; see join/row.c. */
-#define JOIN_COLUMNS                                                                                         \
-    "join_id, expected_steps, completed_steps, failed_steps, status, reason, created_at, last_updated_at, "  \
-    "deadline"
-/* Newest first, from the join (?1, ?2) on; a null id comes before all others of its time. */
-#define JOIN_PAGE(condition)                                                                                 \
-    "select " JOIN_COLUMNS ", grouping_key, metadata from boxcar_join where " condition                      \
-    "(created_at, join_id) < (?1, coalesce(?2, x'')) order by created_at desc, join_id desc limit ?3"
-
-/* An event; see event/event.c. */
-#define EVENT_COLUMNS                                                                                        \
-    "event_id, stream, version, position, type, correlation_id, headers, created_at, payload, causation_id"
-
-/* A fresh message m that others of its stream come before, or that its stream keeps back. */
-#define IS_BEHIND                                                                                            \
-    "(m.lane = 2 and (exists (select 1 from boxcar_message e indexed by boxcar_message_stream "              \
-    "where e.box = m.box and e.stream = m.stream and e.lane = 2 and e.work_id < m.work_id "                  \
-    "and e.work_id > (select position from boxcar_frontier where box = m.box)) "                             \
-    "or exists (select 1 from boxcar_parked p indexed by boxcar_parked_stream where p.box = m.box and "      \
-    "p.stream = m.stream) "                                                                                  \
-    "or exists (select 1 from boxcar_lease l indexed by boxcar_lease_stream where l.box = m.box and "        \
-    "l.stream = m.stream) "                                                                                  \
-    "or exists (select 1 from boxcar_stream_halt h where h.box = m.box and h.stream = m.stream))) "
-
-/* Pages: box ?1, topics in the range of bytes from ?2 to ?3 (see sqlite_topic_range), below ?4, at most ?5,
- * now ?6 where the clock counts. */
-#define PAGE_PARKED                                                                                          \
-    "select work_id from boxcar_parked where box = ?1 and topic >= ?2 and topic < ?3 and work_id < ?4 "
-#define PAGE_FRESH                                                                                           \
-    "select m.work_id from boxcar_message m where m.work_id > (select position from boxcar_frontier "        \
-    "where box = ?1) and m.box = ?1 and m.lane <> 1 and m.topic >= ?2 and m.topic < ?3 and m.work_id < ?4 "
-#define PAGE_ORDER "order by work_id desc limit ?5"
-
-/* As the availability indexes say it. Not "state < 2": that would be a range of the index, and
- * the planner prefers it to the equality that keeps the order. */
-#define IS_OPEN "state <> 2 and state <> 3"
-
-/* A column: the first message of a stream in a state. */
-#define STREAM_FIRST(state_number)                                                                           \
-    "(select work_id from boxcar_parked indexed by boxcar_parked_stream where box = ?1 and stream = ?2 "     \
-    "and state = " state_number " order by work_id limit 1), "
-/* The messages of a stream that are in the log beyond the frontier. */
-#define STREAM_FRESH                                                                                         \
-    "from boxcar_message indexed by boxcar_message_stream where box = ?1 and stream = ?2 and lane = 2 "      \
-    "and work_id > (select position from boxcar_frontier where box = ?1)"
-/* The first key of a stream that is alive, from ?2 on or behind it. Texts only: blobs, which only a foreign
- * hand writes, come behind all texts, and a walk from text to text would meet the first of them for ever. In
- * the log it goes past streams of which all is done, from key to key, to the first that is not. */
-#define STREAM_NEXT(from)                                                                                    \
-    "with recursive logged(stream) as ("                                                                     \
-    "select min(stream) from boxcar_message indexed by boxcar_message_stream "                               \
-    "where box = ?1 and lane = 2 and stream " from " and stream < x'' union all "                            \
-    "select (select min(m.stream) from boxcar_message m indexed by boxcar_message_stream "                   \
-    "where m.box = ?1 and m.lane = 2 and m.stream > s.stream and m.stream < x'') from logged s "             \
-    "where s.stream is not null and not exists (select 1 from boxcar_message f "                             \
-    "indexed by boxcar_message_stream where f.box = ?1 and f.lane = 2 and f.stream = s.stream "              \
-    "and f.work_id > (select position from boxcar_frontier where box = ?1))) "                               \
-    "select min(stream) from ("                                                                              \
-    "select min(stream) as stream from boxcar_parked "                                                       \
-    "where box = ?1 and stream " from " and stream < x'' union all "                                         \
-    "select min(stream) from boxcar_lease indexed by boxcar_lease_stream "                                   \
-    "where box = ?1 and stream " from " and stream < x'' union all "                                         \
-    "select min(stream) from boxcar_stream_halt "                                                            \
-    "where box = ?1 and stream " from " and stream < x'' union all "                                         \
-    "select case when count(*) = count(stream) then max(stream) end from logged)"
-#define HALT_NEXT(from)                                                                                      \
-    "select min(stream) from boxcar_stream_halt where box = ?1 and stream " from " and stream < x''"
-/* Counting stops at a limit; beyond it stats tells an estimate. */
-#define COUNT_PARKED(condition)                                                                              \
-    "select count(*) from (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN      \
-    " and " condition " limit ?3)"
-/* An instance that has been silent since ?1. */
-#define SILENT                                                                                               \
-    "select instance_id from boxcar_instance_row group by instance_id having max(seen_at) <= ?1 limit 1"
+#include "sql.h"
 
 const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_BEGIN_WRITE] = "begin immediate",
@@ -137,12 +32,14 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_UNIQUE_HOLDER] = "select m.work_id, m.message_id from boxcar_unique_key k "
                         "join boxcar_message m on m.work_id = k.work_id where k.key_id = ?1 "
                         "and not exists (select 1 from boxcar_dead d where d.work_id = k.work_id) "
-                        "and not " IS_FINISHED("k.work_id"),
+                        "and not " IS_FINISHED("k.work_id") " and not " IS_PASSED("k.work_id"),
     [S_UNIQUE_TAKE] = "insert into boxcar_unique_key (key_id, work_id) values (?1, ?2) "
                       "on conflict (key_id) do update set work_id = excluded.work_id",
     [S_UNIQUE_KEY_OF] = "select unique_key from boxcar_message where work_id = ?1",
 
-    [S_FRONTIER_READ] = "select position, epoch, turn, suspect_last from boxcar_frontier where box = ?1",
+    [S_FRONTIER_READ] =
+        "select position, epoch, turn, suspect_last, exists (select 1 from boxcar_reader "
+        "where box = ?1 and \"only\" = 1 and name is not null) from boxcar_frontier where box = ?1",
     [S_FRONTIER_WRITE] =
         "update boxcar_frontier set position = ?2, epoch = ?3, turn = ?4, suspect_last = ?5 where box = ?1",
     [S_WINDOW] =
@@ -165,8 +62,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_PARKED_MESSAGE] =
         "select " MESSAGE_COLUMNS ", p.state, p.expires_at, p.retry_count, p.crash_count, p.last_error, "
         "m.payload, (select s.flags from boxcar_stage s where s.work_id = p.work_id) "
-        "from boxcar_parked p join boxcar_message m on m.work_id = p.work_id where p.work_id = ?1",
-    [S_PARKED_LEASE] = "update boxcar_parked set state = 3 where work_id = ?1",
+        "from boxcar_parked p join boxcar_message m on m.work_id = p.work_id where @p.work_id = ?1",
+    [S_PARKED_LEASE] = "update boxcar_parked set state = 3 where @work_id = ?1",
     [S_PARKED_AVAILABLE] =
         "select work_id, available_at, partition from boxcar_parked where box = ?1 and state = ?2 "
         "and " IS_OPEN " and available_at <= ?3 and topic is not ?5 order by available_at, work_id limit ?4",
@@ -176,15 +73,15 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_PARKED_TOPICS] = "select topic from boxcar_tally indexed by boxcar_tally_parked "
                         "where box = ?1 and topic >= ?2 and topic < ?3 and parked > 0",
 
-    [S_LEASE_READ] = "select epoch, owner, box, parked, topic, stream from boxcar_lease where work_id = ?1",
+    [S_LEASE_READ] = "select epoch, owner, box, parked, topic, stream from boxcar_lease where @work_id = ?1",
     [S_LEASES_READ] = "select epoch, owner, box, parked, topic, stream, work_id from boxcar_lease "
-                      "where work_id between ?1 and ?2 order by work_id",
+                      "where @work_id between ?1 and ?2 order by work_id",
     [S_LEASES_OF_OWNER] = "select work_id from boxcar_lease where box = ?1 and owner = ?2 order by work_id",
-    [S_LEASES_DELETE] = "delete from boxcar_lease where work_id between ?1 and ?2",
-    [S_LEASE_DELETE] = "delete from boxcar_lease where work_id = ?1",
-    [S_LEASE_RENEW] = "update boxcar_lease set until = max(until, ?2) where work_id = ?1",
-    [S_LEASE_EXPIRED] =
-        "select work_id from boxcar_lease where until <= ?1 and (?3 < 0 or box = ?3) order by until limit ?2",
+    [S_LEASES_DELETE] = "delete from boxcar_lease where @work_id between ?1 and ?2",
+    [S_LEASE_DELETE] = "delete from boxcar_lease where @work_id = ?1",
+    [S_LEASE_RENEW] = "update boxcar_lease set until = max(until, ?2) where @work_id = ?1",
+    [S_LEASE_EXPIRED] = "select work_id from boxcar_lease where @until <= ?1 and (?3 < 0 or box = ?3) order "
+                        "by until limit ?2",
     [S_FINISHED_INSERT] =
         "insert into boxcar_finished (first_id, last_id, owner, at, counted) values (?1, ?2, ?3, ?4, 1)",
     [S_MESSAGE_RULES] =
@@ -195,19 +92,13 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_DEAD_INSERT] = "insert into boxcar_dead (work_id, box, topic, reason, died_at, retry_count, "
                       "crash_count, last_error, counted) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 1)",
 
-    [S_PARKED_WRITE] =
-        "insert into boxcar_parked (work_id, box, state, topic, stream, available_at, expires_at, "
-        "retry_count, crash_count, last_error, partition) "
-        "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) on conflict (work_id) do update "
-        "set state = excluded.state, available_at = excluded.available_at, "
-        "retry_count = excluded.retry_count, crash_count = excluded.crash_count, "
-        "last_error = excluded.last_error",
+    [S_PARKED_WRITE] = PARKED_WRITE("work_id"),
     [S_PARKED_READ] = "select box, state, topic, stream, available_at, expires_at, retry_count, crash_count, "
-                      "last_error from boxcar_parked where work_id = ?1",
-    [S_PARKED_DELETE] = "delete from boxcar_parked where work_id = ?1",
-    [S_PARKED_STATE] = "update boxcar_parked set state = ?2 where work_id = ?1",
-    [S_PARKED_EXPIRED] =
-        "select work_id from boxcar_parked where expires_at <= ?1 and state < 3 order by expires_at limit ?2",
+                      "last_error from boxcar_parked where @work_id = ?1",
+    [S_PARKED_DELETE] = "delete from boxcar_parked where @work_id = ?1",
+    [S_PARKED_STATE] = "update boxcar_parked set state = ?2 where @work_id = ?1",
+    [S_PARKED_EXPIRED] = "select work_id from boxcar_parked where @expires_at <= ?1 and state < 3 order by "
+                         "expires_at limit ?2",
     [S_STREAM_PLACES] = "select " STREAM_FIRST("0") STREAM_FIRST("1") STREAM_FIRST("2")
         STREAM_FIRST("3") "exists (select 1 from boxcar_stream_halt where box = ?1 and stream = ?2)",
     [S_STREAM_ENTER] =
@@ -225,7 +116,7 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_STREAM_FRESH] = "select work_id, topic, created_at " STREAM_FRESH " and work_id < ?3 order by work_id",
     [S_STREAM_FRESH_FIRST] = "select min(work_id) " STREAM_FRESH,
     [S_MESSAGE_HEAD] = "select topic, created_at from boxcar_message where work_id = ?1",
-    [S_PARKED_TOPIC] = "select topic, crash_count from boxcar_parked where work_id = ?1",
+    [S_PARKED_TOPIC] = "select topic, crash_count from boxcar_parked where @work_id = ?1",
     [S_STREAM_FOLLOWERS] = "select work_id, topic, available_at, expires_at, crash_count "
                            "from boxcar_parked indexed by boxcar_parked_stream "
                            "where box = ?1 and stream = ?2 and state = 2 and work_id > ?3 order by work_id",
@@ -263,13 +154,14 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "select count(*) from (select 1 from boxcar_stream_violation where ?1 < 0 or box = ?1 limit ?2)",
     [S_VIOLATION_SWEEP] = "delete from boxcar_stream_violation where at <= ?1",
 
-    [S_FIND] = FIND(""),
-    [S_FIND_WITH_PAYLOAD] = FIND(", m.payload"),
+    [S_FIND] = FIND("", "not " IS_PASSED("m.work_id")),
+    [S_FIND_WITH_PAYLOAD] = FIND(", m.payload", "not " IS_PASSED("m.work_id")),
     [S_STAGE_RECORD] = "insert into boxcar_stage (work_id, flags) values (?1, ?2) "
                        "on conflict (work_id) do update set flags = flags | excluded.flags",
     [S_STAGE_DELETE] = "delete from boxcar_stage where work_id between ?1 and ?2",
-    [S_PAGE_ALL] = "select work_id from boxcar_message where box = ?1 "
-                   "and topic >= ?2 and topic < ?3 and work_id < ?4 order by work_id desc limit ?5",
+    [S_PAGE_ALL] =
+        "select m.work_id from boxcar_message m where m.box = ?1 and m.topic >= ?2 and m.topic < ?3 "
+        "and m.work_id < ?4 and not " IS_PASSED("m.work_id") " order by m.work_id desc limit ?5",
     [S_PAGE_READY] = PAGE_PARKED "and +state < 3 union all " PAGE_FRESH PAGE_ORDER,
     [S_PAGE_CLAIMABLE] = PAGE_PARKED "and +state < 2 and +available_at <= ?6 union all " PAGE_FRESH
                                      "and not " IS_BEHIND PAGE_ORDER,
@@ -284,7 +176,7 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_PAGE_FAILED] = "select work_id from boxcar_dead where +box = ?1 "
                       "and +topic >= ?2 and +topic < ?3 and work_id < ?4 order by work_id desc limit ?5",
     [S_ATTEMPTS] = "select at, retry_count, outcome, owner, epoch, error from boxcar_attempt "
-                   "where work_id = ?1 order by attempt_id",
+                   "where @work_id = ?1 order by attempt_id",
 
     [S_TALLY_ADD] = "insert into boxcar_tally (box, topic, fresh, parked, behind, leased, done, dead) "
                     "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) on conflict (box, topic) do update "
@@ -300,7 +192,7 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_STATS_TOPIC_READY] = COUNT_PARKED("topic = ?4 and available_at <= ?2"),
     [S_STATS_TOPIC_LATER] = COUNT_PARKED("topic = ?4 and available_at > ?2"),
     [S_STATS_EXPIRED] =
-        "select box, topic, until from boxcar_lease where until <= ?1 order by until limit ?2",
+        "select box, topic, until from boxcar_lease where @until <= ?1 order by until limit ?2",
     [S_STATS_OLDEST_PARKED] =
         "select min(available_at) from boxcar_parked where box = ?1 and state = ?2 and " IS_OPEN,
     [S_STATS_OLDEST_TOPIC] = "select min(available_at) from boxcar_parked "
@@ -315,9 +207,9 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
 
     /* The limits hold for both boxes together, so that none makes a walk through the other long. */
     [S_OVERDUE_LEASES] = "select count(*), min(until) from (select box, until from boxcar_lease "
-                         "where until < ?2 order by until limit ?3) where box = ?1",
+                         "where @until < ?2 order by until limit ?3) where box = ?1",
     [S_DIED_LATELY] = "select count(*) from (select box from boxcar_dead "
-                      "where died_at > ?2 order by died_at desc limit ?3) where box = ?1",
+                      "where @died_at > ?2 order by died_at desc limit ?3) where box = ?1",
     [S_NEWEST_MESSAGE] = "select created_at from boxcar_message order by work_id desc limit 1",
     [S_LIVE_HOSTS] = "select host, count(*) from boxcar_instance_row "
                      "where box = ?1 and seen_at > ?2 group by host order by 2 desc, 1",
@@ -330,20 +222,21 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "from boxcar_message m join boxcar_frontier r on r.box = m.box "
         "left join boxcar_parked p on p.work_id = m.work_id "
         "left join boxcar_lease l on l.work_id = m.work_id "
-        "left join boxcar_dead d on d.work_id = m.work_id where m.work_id = ?1 and m.box = ?2",
+        "left join boxcar_dead d on d.work_id = m.work_id where m.work_id = ?1 and m.box = ?2 "
+        "and not " IS_PASSED("m.work_id"),
     [S_MESSAGE_SET_ASIDE] = "update boxcar_message set lane = 1 where work_id = ?1",
     [S_DEAD_PAGE] = "select work_id from boxcar_dead where +box = ?1 and +topic >= ?2 and +topic < ?3 "
                     "and (?4 = 0 or reason = ?4) and (?5 is null or died_at < ?5) and work_id < ?7 "
                     "order by work_id desc limit ?6",
     [S_DEAD_READ] = "select d.box, d.topic, d.reason, d.died_at, d.last_error, m.stream, m.due_at "
-                    "from boxcar_dead d join boxcar_message m on m.work_id = d.work_id where d.work_id = ?1",
-    [S_DEAD_DELETE] = "delete from boxcar_dead where work_id = ?1",
+                    "from boxcar_dead d join boxcar_message m on m.work_id = d.work_id where @d.work_id = ?1",
+    [S_DEAD_DELETE] = "delete from boxcar_dead where @work_id = ?1",
     [S_MESSAGE_DELETE] = "delete from boxcar_message where work_id between ?1 and ?2",
     [S_UPKEEP_NOTE] = "update boxcar_upkeep set ran_at = ?1 "
                       "where ran_at is null or ran_at not between ?1 - 10000000 and ?1",
     [S_UPKEEP_READ] = "select since, ran_at from boxcar_upkeep",
     [S_REMOVED_NOTE] = "update boxcar_removed set highest_id = ?1 where highest_id < ?1",
-    [S_ATTEMPT_DELETE] = "delete from boxcar_attempt where work_id between ?1 and ?2",
+    [S_ATTEMPT_DELETE] = "delete from boxcar_attempt where @work_id between ?1 and ?2",
 
     [S_JOIN_INSERT] =
         "insert into boxcar_join (join_id, grouping_key, expected_steps, created_at, last_updated_at, "
@@ -494,45 +387,21 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "select i.instance_id, i.host, i.pid, i.concurrency, i.started_at, i.seen_at, l.leased, l.oldest, "
         "i.box, row_number() over (partition by i.box, i.topics order by i.instance_id) - 1, "
         "count(*) over (partition by i.box, i.topics) from boxcar_instance_row i "
-        "left join (select owner, box, count(*) as leased, min(epoch) as oldest "
-        "from boxcar_lease group by owner, box) l on l.owner = i.instance_id and l.box = i.box "
+        "left join (select owner, box, count(*) as leased, min(epoch) as oldest from ("
+        "select owner, box, epoch from boxcar_lease union all "
+        "select owner, box, epoch from boxcar_reader_lease) group by owner, box) l on l.owner = "
+        "i.instance_id and l.box = i.box "
         "where i.seen_at > ?1 order by i.box, i.topics, i.instance_id",
-    /* Fresh, leased, parked, behind; the first that finds something answers. Parked messages are searched
-     * for one exact topic at a time, and messages behind a head from stream to stream along the index: those
-     * due later than ?4 are not walked through, and a stream whose head is due later is skipped whole.
-     * Messages of the topic ?5 wait for joins: those due later than ?6 (now) do not count here. */
     [S_IS_DRAINED] =
-        "select case "
-        "when exists (select 1 from boxcar_message m "
-        "where m.work_id > (select position from boxcar_frontier where box = ?1) "
-        "and +m.box = ?1 and +m.lane <> 1 and m.topic >= ?2 and m.topic < ?3 and (+m.lane = 0 "
-        "or not exists (select 1 from boxcar_stream_halt h where h.box = ?1 and h.stream = m.stream) "
-        "and (not exists (select 1 from boxcar_parked p where p.box = ?1 and p.stream = m.stream) "
-        "or exists (select 1 from boxcar_parked h "
-        "where h.box = ?1 and h.stream = m.stream and h.state in (0, 1, 3) "
-        "and (h.state = 3 or h.available_at <= case when h.topic = ?5 then ?6 else ?4 end))))) then 0 "
-        "when exists (select 1 from boxcar_lease where box = ?1 and topic >= ?2 and topic < ?3) then 0 "
-        "when exists (select 1 from boxcar_tally t indexed by boxcar_tally_parked "
-        "where t.box = ?1 and t.topic >= ?2 and t.topic < ?3 and t.parked > 0 "
-        "and exists (select 1 from boxcar_parked where box = ?1 and state in (0, 1) and " IS_OPEN
-        " and topic = t.topic and available_at <= case when t.topic = ?5 then ?6 else ?4 end)) then 0 "
-        "when exists (with recursive s(stream) as ("
-        "select min(stream) from boxcar_parked where box = ?1 and stream is not null union all "
-        "select (select min(p.stream) from boxcar_parked p where p.box = ?1 and p.stream > s.stream) "
-        "from s where s.stream is not null) "
-        "select 1 from s where s.stream is not null "
-        "and exists (select 1 from boxcar_parked h "
-        "where h.box = ?1 and h.stream = s.stream and h.state in (0, 1, 3) "
-        "and (h.state = 3 or h.available_at <= case when h.topic = ?5 then ?6 else ?4 end)) "
-        "and exists (select 1 from boxcar_parked b where b.box = ?1 and b.stream = s.stream and b.state = 2 "
-        "and b.available_at <= case when b.topic = ?5 then ?6 else ?4 end "
-        "and +b.topic >= ?2 and +b.topic < ?3)) then 0 "
-        "else 1 end",
+        DRAINED("select 1 from boxcar_message m "
+                "where m.work_id > (select position from boxcar_frontier where box = ?1) "
+                "and +m.box = ?1 and +m.lane <> 1 and m.topic >= ?2 and m.topic < ?3 and not " IS_TAKEN
+                " and (+m.lane = 0 or " IS_STREAM_LIVE ")"),
 
-    [S_DEAD_OVERDUE] = "select work_id from boxcar_dead where died_at <= ?1 order by died_at limit ?2",
+    [S_DEAD_OVERDUE] = "select work_id from boxcar_dead where @died_at <= ?1 order by died_at limit ?2",
     [S_FINISHED_OVERDUE] =
-        "select first_id, last_id, owner, at from boxcar_finished where at <= ?1 order by at limit 1",
-    [S_FINISHED_DELETE] = "delete from boxcar_finished where first_id = ?1",
+        "select first_id, last_id, owner, at from boxcar_finished where @at <= ?1 order by at limit 1",
+    [S_FINISHED_DELETE] = "delete from boxcar_finished where @first_id = ?1",
     [S_RANGE_TOPICS] =
         "select box, topic, count(*) from boxcar_message where work_id between ?1 and ?2 group by box, topic",
     [S_LOG_NEXT] = "select min(work_id) from boxcar_message where work_id > ?1",
@@ -542,8 +411,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                 "and not exists (select 1 from boxcar_parked p where p.work_id = m.work_id) "
                 "and not exists (select 1 from boxcar_lease l where l.work_id = m.work_id) "
                 "and not exists (select 1 from boxcar_dead d where d.work_id = m.work_id) "
-                "and not " IS_FINISHED("m.work_id") " order by m.work_id",
-    [S_TALLY_CLEAR] = "delete from boxcar_tally",
+                "and not " IS_FINISHED("m.work_id") " and not " IS_PASSED("m.work_id") " order by m.work_id",
+    [S_TALLY_CLEAR] = "delete from boxcar_tally where box < 2",
     [S_TALLY_RECOUNT] =
         "insert into boxcar_tally (box, topic, fresh, parked, behind, leased, done, dead) "
         "select box, topic, sum(place = 0), sum(place = 1), sum(place = 2), sum(place = 3), sum(place = 4), "
@@ -555,6 +424,141 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "union all select m.box, m.topic, 4 from boxcar_finished f cross join boxcar_message m "
         "on m.work_id between f.first_id and f.last_id "
         "union all select box, topic, 5 from boxcar_dead) group by box, topic",
+
+    [S_READER_READ] = "select box, patterns, paused_at, max_lag_ms, max_lag_count from boxcar_reader "
+                      "where number = ?1 and name is not null",
+    [S_READERS_TAKING] =
+        "select patterns from boxcar_reader where box = ?1 and \"only\" = 1 and name is not null",
+    [S_READER_NEXT] = "select min(number) from boxcar_reader where number > ?1 and name is not null",
+    [S_READER_LOOK] =
+        "select work_id, box, topic, stream, created_at, due_at, expires_at from boxcar_message "
+        "where work_id > ?1 order by work_id",
+    /* The last message that a reader has heard of; mostly that is behind its frontier. */
+    [S_READER_KNOWN] =
+        "select max(coalesce((select max(work_id) from boxcar_reader_parked where box = ?1), 0), "
+        "coalesce((select max(work_id) from boxcar_reader_lease where box = ?1), 0), "
+        "coalesce((select max(work_id) from boxcar_reader_dead where box = ?1), 0), "
+        "coalesce((select max(work_id) from boxcar_reader_skip where box = ?1), 0), "
+        "coalesce((select last_id from boxcar_reader_finished where box = ?1 "
+        "order by first_id desc limit 1), 0))",
+    [S_READER_KNOWS] = "select exists (select 1 from boxcar_reader_parked where box = ?1 and work_id = ?2) "
+                       "or exists (select 1 from boxcar_reader_lease where box = ?1 and work_id = ?2) "
+                       "or exists (select 1 from boxcar_reader_dead where box = ?1 and work_id = ?2) "
+                       "or exists (select 1 from boxcar_reader_skip where box = ?1 and work_id = ?2) "
+                       "or coalesce((select last_id from boxcar_reader_finished "
+                       "where box = ?1 and first_id <= ?2 order by first_id desc limit 1) >= ?2, 0)",
+    [S_SKIP_NOTE] = "insert into boxcar_reader_skip (box, work_id) select box, ?2 from boxcar_frontier "
+                    "where box = ?1 and position < ?2 on conflict (box, work_id) do nothing",
+    [S_SKIP_SWEEP] = "delete from boxcar_reader_skip where box = ?1 and work_id <= "
+                     "(select position from boxcar_frontier where box = ?1)",
+    [S_REWIND_SKIPS] = "delete from boxcar_reader_skip where box = ?1 and work_id > ?2",
+    [S_REMOVE_SKIPS] = "delete from boxcar_reader_skip where box = ?1",
+    [S_READER_BY_NAME] = "select number from boxcar_reader where name = ?1 and number > 1",
+    [S_READER_INSERT] = "insert into boxcar_reader (name, box, patterns, \"only\", created_at, start_at, "
+                        "max_lag_ms, max_lag_count) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) returning number",
+    [S_READER_FRONTIER] = "insert into boxcar_frontier (box, position) values (?1, ?2)",
+    [S_READER_PAUSE] = "update boxcar_reader set paused_at = coalesce(paused_at, ?2) where number = ?1",
+    [S_READER_RESUME] = "update boxcar_reader set paused_at = null where number = ?1",
+    [S_READER_ALTER] = "update boxcar_reader set patterns = coalesce(?2, patterns), "
+                       "max_lag_ms = coalesce(?3, max_lag_ms), max_lag_count = coalesce(?4, max_lag_count) "
+                       "where number = ?1",
+    /* Programs that know nothing of subscriptions would remove messages that they want. */
+    [S_READER_ADMIT] = "update boxcar_schema set oldest_program = ?1 where oldest_program < ?1",
+    [S_LOG_END] =
+        "select max(coalesce((select max(work_id) from boxcar_message), 0), highest_id) from boxcar_removed",
+    [S_LOG_SINCE] =
+        "select work_id from boxcar_message where created_at >= ?1 and +box = ?2 order by work_id limit 1",
+    [S_LOG_OLDEST] =
+        "select m.work_id, m.created_at, r.highest_id from boxcar_removed r left join ("
+        "select work_id, created_at from boxcar_message where box = ?1 order by work_id limit 1) m",
+    [S_MEMBER_TAKEN] =
+        "select 1 from boxcar_join_member k join boxcar_join j on j.join_id = k.join_id and j.status = 0 "
+        "join boxcar_message m on m.work_id = k.work_id "
+        "where k.work_id > (select position from boxcar_frontier where box = ?1) and m.box = ?1 "
+        "and exists (select 1 from json_each(?2) t where t.value = m.topic or substr(t.value, -1) = '*' "
+        "and substr(m.topic, 1, length(t.value) - 1) = substr(t.value, 1, length(t.value) - 1)) limit 1",
+    [S_SUBSCRIPTIONS] = "select name, number, box, patterns, \"only\", created_at, start_at, paused_at, "
+                        "rewound_at, max_lag_ms, "
+                        "max_lag_count from boxcar_reader where number > 1 and (?1 is null or name = ?1) and "
+                        "name is not null "
+                        "order by name",
+    [S_SUBSCRIPTION_FIGURES] =
+        "select coalesce(sum(parked + behind), 0), coalesce(sum(leased), 0), coalesce(sum(dead), 0) "
+        "from boxcar_tally where box = ?1",
+    [S_SUBSCRIPTION_OLDEST] =
+        "select created_at from boxcar_message where work_id = (select min(work_id) from ("
+        "select (select min(work_id) from boxcar_reader_parked where box = ?1) as work_id "
+        "union all select (select min(work_id) from boxcar_reader_lease where box = ?1) "
+        "union all select (select work_id from boxcar_unread where reader = ?1 order by work_id limit 1)))",
+    [S_SUBSCRIPTION_HELD] =
+        "select count(*) from (select 1 from (select first_id, last_id from boxcar_finished where at <= ?2 "
+        "union all select first_id, last_id from boxcar_passed "
+        "union all select work_id, work_id from boxcar_dead where died_at <= ?3) x "
+        "cross join boxcar_wanted w on w.work_id between x.first_id and x.last_id where w.reader = ?1 limit "
+        "?4)",
+    /* Sent back behind ?2. What lies across the border is cut. */
+    [S_REWIND_LEASES] = "delete from boxcar_reader_lease where box = ?1 and work_id > ?2",
+    [S_REWIND_PARKED] = "delete from boxcar_reader_parked where box = ?1 and work_id > ?2",
+    [S_REWIND_DEAD] = "delete from boxcar_reader_dead where box = ?1 and work_id > ?2",
+    [S_REWIND_ATTEMPTS] = "delete from boxcar_reader_attempt where box = ?1 and work_id > ?2",
+    [S_REWIND_FINISHED] = "delete from boxcar_reader_finished where box = ?1 and first_id > ?2",
+    [S_REWIND_CUT] = "update boxcar_reader_finished set last_id = ?2 where box = ?1 and last_id > ?2 "
+                     "and first_id = (select max(first_id) from boxcar_reader_finished "
+                     "where box = ?1 and first_id <= ?2)",
+    [S_REWIND_HALTS] = "delete from boxcar_stream_halt where box = ?1 and halted_by > ?2",
+    [S_REWIND_STREAMS] =
+        "select distinct stream from boxcar_reader_parked where box = ?1 and stream is not null",
+    [S_REWIND_FRONTIER] = "update boxcar_frontier set position = min(position, ?2) where box = ?1",
+    [S_REWIND_NOTE] = "insert into boxcar_reader_rewind (box, at, target, position) values (?1, ?2, ?3, ?4)",
+    [S_REWIND_TIME] = "update boxcar_reader set rewound_at = ?2 where number = ?1",
+    [S_UNREAD_COUNT] = "select count(*) from (select 1 from boxcar_unread where reader = ?1 limit ?2)",
+    [S_UNREAD_TOPICS] =
+        "select topic, count(*) from (select topic from boxcar_unread where reader = ?1 limit ?2) "
+        "group by topic order by topic",
+    /* The first one of those that are more than ?2 too many. */
+    [S_UNREAD_BEYOND] =
+        "select work_id from boxcar_unread where reader = ?1 order by work_id desc limit 1 offset ?2",
+    [S_LAGGING_PARKED] = "select work_id from boxcar_reader_parked where box = ?1 and state in (0, 1, 2) "
+                         "and available_at < ?2 order by work_id limit ?3",
+    [S_FRONTIER_MOVE] = "update boxcar_frontier set position = ?2 where box = ?1 and position < ?2",
+    [S_READER_LEASED] = "select 1 from boxcar_reader_lease where box = ?1 limit 1",
+    [S_REMOVE_LEASES] = "delete from boxcar_reader_lease where box = ?1",
+    [S_REMOVE_MARK] = "update boxcar_reader set name = null, \"only\" = 0 where number = ?1",
+    [S_REMOVE_HALTS] = "delete from boxcar_stream_halt where box = ?1",
+    [S_REMOVE_FRONTIER] = "delete from boxcar_frontier where box = ?1",
+    [S_REMOVE_INSTANCES] = "delete from boxcar_instance_row where box = ?1",
+    [S_REMOVE_TALLIES] = "delete from boxcar_tally where box = ?1",
+    [S_REMOVE_VIOLATIONS] = "delete from boxcar_stream_violation where box = ?1",
+    [S_REMOVE_REWINDS] = "delete from boxcar_reader_rewind where box = ?1",
+    [S_REMOVED_NEXT] = "select number from boxcar_reader where name is null limit 1",
+    [S_REMOVED_PARKED] = "delete from boxcar_reader_parked where (box, work_id) in "
+                         "(select box, work_id from boxcar_reader_parked where box = ?1 limit ?2)",
+    [S_REMOVED_DEAD] = "delete from boxcar_reader_dead where (box, work_id) in "
+                       "(select box, work_id from boxcar_reader_dead where box = ?1 limit ?2)",
+    [S_REMOVED_FINISHED] = "delete from boxcar_reader_finished where (box, first_id) in "
+                           "(select box, first_id from boxcar_reader_finished where box = ?1 limit ?2)",
+    [S_REMOVED_ATTEMPTS] = "delete from boxcar_reader_attempt where attempt_id in "
+                           "(select attempt_id from boxcar_reader_attempt where box = ?1 limit ?2)",
+    [S_REMOVED_READER] = "delete from boxcar_reader where number = ?1",
+    [S_READER_ANY] = "select exists (select 1 from boxcar_reader where number > 1 and name is not null)",
+    [S_WANTED] =
+        "select distinct work_id from boxcar_wanted where work_id between ?1 and ?2 order by work_id",
+    [S_FINISHED_PAST] = "select first_id, last_id, owner, at from boxcar_finished "
+                        "where at <= ?1 and (at, first_id) > (?2, ?3) order by at, first_id limit 1",
+    [S_DEAD_PAST] = "select work_id, died_at from boxcar_dead "
+                    "where died_at <= ?1 and (died_at, work_id) > (?2, ?3) order by died_at, work_id limit 1",
+    [S_PASSED_PAST] =
+        "select first_id, last_id from boxcar_passed where first_id > ?1 order by first_id limit 1",
+    [S_PASSED_LAST] =
+        "select first_id, last_id from boxcar_passed where first_id <= ?1 order by first_id desc limit 1",
+    [S_PASSED_WRITE] = "insert into boxcar_passed (first_id, last_id) values (?1, ?2) "
+                       "on conflict (first_id) do update set last_id = max(last_id, excluded.last_id)",
+    [S_TAKES_ANY] =
+        "select exists (select 1 from boxcar_reader where box = ?1 and \"only\" = 1 and name is not null)",
+    [S_KEY_BURY] = "update boxcar_inbox_key set state = 3, ended_at = ?2, work_id = null where work_id = ?1",
+    [S_UNREAD_MESSAGE] = "select topic from boxcar_unread where reader = ?1 and work_id = ?2",
+    [S_PASSED_DELETE] = "delete from boxcar_passed where first_id = ?1",
+    [S_INSTANCE_READER_LEASES] = "select box, work_id from boxcar_reader_lease where owner = ?1 limit ?2",
 
     [S_SETTINGS] = "select name, number, text from boxcar_setting order by name",
     [S_SETTING_WRITE] = "insert into boxcar_setting (name, number, text) values (?1, ?2, ?3) "

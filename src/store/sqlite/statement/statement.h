@@ -3,6 +3,8 @@
 #ifndef BOXCAR_STORE_SQLITE_STATEMENT_STATEMENT_H
 #define BOXCAR_STORE_SQLITE_STATEMENT_STATEMENT_H
 
+#include <stdbool.h>
+
 enum statement {
     /* transactions */
     S_BEGIN_WRITE,
@@ -203,6 +205,75 @@ enum statement {
     S_AUDIT,
     S_TALLY_CLEAR,
     S_TALLY_RECOUNT,
+    /* subscriptions */
+    S_READER_READ,
+    S_READERS_TAKING,
+    S_READER_NEXT,
+    S_READER_LOOK,
+    S_READER_KNOWN,
+    S_READER_KNOWS,
+    S_SKIP_NOTE,
+    S_SKIP_SWEEP,
+    S_REWIND_SKIPS,
+    S_REMOVE_SKIPS,
+    S_READER_BY_NAME,
+    S_READER_INSERT,
+    S_READER_FRONTIER,
+    S_READER_PAUSE,
+    S_READER_RESUME,
+    S_READER_ALTER,
+    S_READER_ADMIT,
+    S_LOG_END,
+    S_LOG_SINCE,
+    S_LOG_OLDEST,
+    S_MEMBER_TAKEN,
+    S_SUBSCRIPTIONS,
+    S_SUBSCRIPTION_FIGURES,
+    S_SUBSCRIPTION_OLDEST,
+    S_SUBSCRIPTION_HELD,
+    S_REWIND_LEASES,
+    S_REWIND_PARKED,
+    S_REWIND_DEAD,
+    S_REWIND_ATTEMPTS,
+    S_REWIND_FINISHED,
+    S_REWIND_CUT,
+    S_REWIND_HALTS,
+    S_REWIND_STREAMS,
+    S_REWIND_FRONTIER,
+    S_REWIND_NOTE,
+    S_REWIND_TIME,
+    S_UNREAD_COUNT,
+    S_UNREAD_TOPICS,
+    S_UNREAD_BEYOND,
+    S_LAGGING_PARKED,
+    S_FRONTIER_MOVE,
+    S_READER_LEASED,
+    S_REMOVE_LEASES,
+    S_REMOVE_MARK,
+    S_REMOVE_HALTS,
+    S_REMOVE_FRONTIER,
+    S_REMOVE_INSTANCES,
+    S_REMOVE_TALLIES,
+    S_REMOVE_VIOLATIONS,
+    S_REMOVE_REWINDS,
+    S_REMOVED_NEXT,
+    S_REMOVED_PARKED,
+    S_REMOVED_DEAD,
+    S_REMOVED_FINISHED,
+    S_REMOVED_ATTEMPTS,
+    S_REMOVED_READER,
+    S_READER_ANY,
+    S_WANTED,
+    S_FINISHED_PAST,
+    S_DEAD_PAST,
+    S_PASSED_PAST,
+    S_PASSED_LAST,
+    S_PASSED_WRITE,
+    S_TAKES_ANY,
+    S_KEY_BURY,
+    S_UNREAD_MESSAGE,
+    S_PASSED_DELETE,
+    S_INSTANCE_READER_LEASES,
     /* settings */
     S_SETTINGS,
     S_SETTING_WRITE,
@@ -233,6 +304,18 @@ enum message_column {
 /* The columns of S_WINDOW_LOOK. */
 enum look_column { L_WORK_ID, L_BOX, L_LANE, L_TOPIC, L_STREAM, L_CREATED_AT };
 
+/* The columns of S_READER_LOOK. */
+enum reader_look_column { R_WORK_ID, R_BOX, R_TOPIC, R_STREAM, R_CREATED_AT, R_DUE_AT, R_EXPIRES_AT };
+
 extern const char *const STATEMENT_SQL[STATEMENT_COUNT];
+/* Those that subscriptions need in other words; NULL = the same text will do. */
+extern const char *const READER_SQL[STATEMENT_COUNT];
+
+/* The number of the subscription is this parameter. */
+#define READER_PARAMETER 30
+
+/* The text of a statement for the main readers, or for a subscription. The caller frees it; NULL = out of
+ * memory. */
+char *statement_text(enum statement statement, bool of_subscription);
 
 #endif

@@ -13,6 +13,7 @@
 #include "store/sqlite/message/park.h"
 #include "store/sqlite/settle/lease.h"
 #include "store/sqlite/settle/release.h"
+#include "store/sqlite/subscription/reader.h"
 #include "stream.h"
 
 /* ---- one stream ---- */
@@ -159,6 +160,7 @@ static boxcar_status page(struct sqlite_store *store, void *context, boxcar_erro
     arena_release(&paging->list->arena);
     *paging->list = (struct stream_rows){.arena = ARENA_INIT};
     paging->capacity = 0;
+    TRY(sqlite_reader_enter(store, filter->box, err));
     if (paging->stream.data != NULL)
         return add_stream(store, paging, paging->stream, err);
     while (paging->list->count < (size_t)filter->limit) {
@@ -194,9 +196,10 @@ struct deciding {
     bool counted;           /* what is replayed is a step that a join has counted */
 };
 
-static boxcar_status error_no_stream(const struct deciding *deciding, boxcar_error *err) {
+static boxcar_status error_no_stream(const struct sqlite_store *store, const struct deciding *deciding,
+                                     boxcar_error *err) {
     return error_set(err, BOXCAR_E_NOT_FOUND, "the %s has no such stream: nothing of it is unfinished",
-                     boxcar_box_name((boxcar_box)deciding->key.box));
+                     sqlite_reader_kind(store, (boxcar_box)deciding->key.box));
 }
 
 static boxcar_status error_not_halted(struct sqlite_store *store, const struct deciding *deciding,
@@ -204,7 +207,7 @@ static boxcar_status error_not_halted(struct sqlite_store *store, const struct d
     struct stream_state state;
     TRY(read_state(store, deciding->key, &state, err));
     if (earliest_of(&state) == 0)
-        return error_no_stream(deciding, err);
+        return error_no_stream(store, deciding, err);
     return error_set(err, BOXCAR_E_CONFLICT, "the stream is not halted: there is nothing to resume");
 }
 
@@ -224,13 +227,15 @@ static boxcar_status bury_head(struct sqlite_store *store, struct deciding *deci
     TRY(read_state(store, deciding->key, &state, err));
     deciding->work_id.value = earliest_of(&state);
     if (deciding->work_id.value == 0)
-        return error_no_stream(deciding, err);
+        return error_no_stream(store, deciding, err);
     if (state.straight != 0 || state.places.first[PARKED_LEASED] != 0)
         return error_set(err, BOXCAR_E_CONFLICT,
                          "a message of the stream is in progress: only its owner can settle it");
     if (sqlite_stream_earliest(&state.places) == 0) /* then only this one has to go aside */
         TRY(sqlite_stream_enter_lot(store, deciding->key, deciding->work_id.value + 1, err));
     TRY(sqlite_parked_read(store, deciding->work_id.value, &row, &found, err));
+    if (!found && store->reader != NULL)
+        return sqlite_cancel_unread(store, deciding->work_id.value, err);
     return found ? sqlite_bury_parked(store, &row, BOXCAR_REASON_CANCELLED, "cancelled", err) : BOXCAR_OK;
 }
 
@@ -238,6 +243,7 @@ static boxcar_status decide(struct sqlite_store *store, void *context, boxcar_er
     struct deciding *deciding = context;
     struct stream_halt halt;
     deciding->counted = false;
+    TRY(sqlite_reader_enter(store, (boxcar_box)deciding->key.box, err));
     TRY(sqlite_stream_halt_read(store, deciding->key, &halt, err));
     if (!halt.found)
         return deciding->action == STREAM_SKIP ? bury_head(store, deciding, err)

@@ -8,10 +8,14 @@
 #include "store/sqlite/message/park.h"
 #include "store/sqlite/message/tally.h"
 #include "store/sqlite/settle/lease.h"
+#include "store/sqlite/subscription/reader.h"
 #include "stream.h"
 
 boxcar_status sqlite_stream_first_straight(struct sqlite_store *store, struct stream_key key, int64_t before,
                                            int64_t *ret_work_id, boxcar_error *err) {
+    *ret_work_id = 0;
+    if (store->reader != NULL)
+        return BOXCAR_OK;
     return query_find_int(store, S_STREAM_STRAIGHT, ret_work_id, err, Q_INT(key.box), Q_TEXT(key.text),
                           Q_INT(before));
 }
@@ -57,19 +61,22 @@ static boxcar_status find_fresh(struct sqlite_store *store, struct stream_key ke
 static boxcar_status enter_fresh(struct sqlite_store *store, struct stream_key key, int64_t before,
                                  boxcar_error *err) {
     struct parked row;
-    bool found;
+    bool found, taken;
     for (;;) {
         TRY(find_fresh(store, key, before, &row, &found, err));
         if (!found)
             return BOXCAR_OK;
         TRY(query_do(store, S_MESSAGE_SET_ASIDE, err, Q_INT(row.work_id)));
         sqlite_tally_add(store, row.box, row.topic, TALLY_FRESH, -1);
-        TRY(sqlite_park(store, &row, err));
+        TRY(sqlite_reader_takes(store, (boxcar_box)row.box, row.topic, &taken, err));
+        TRY(taken ? sqlite_pass(store, row.work_id, err) : sqlite_park(store, &row, err));
     }
 }
 
 boxcar_status sqlite_stream_enter_lot(struct sqlite_store *store, struct stream_key key, int64_t before,
                                       boxcar_error *err) {
+    if (store->reader != NULL) /* its streams are on the lot from the start */
+        return BOXCAR_OK;
     TRY(enter_leased(store, key, err));
     return before > 0 ? enter_fresh(store, key, before, err) : BOXCAR_OK;
 }

@@ -13,7 +13,8 @@ returns table (pid int, gid text, name text, role_name text, state text, seconds
 language plpgsql stable :pinned as $$
 #variable_conflict use_column
 declare
-    turn constant regclass := case p_box when 0 then ':"schema".outbox_turn' else ':"schema".inbox_turn' end;
+    turn constant regclass := case p_box when 0 then ':"schema".outbox_turn'::regclass when 1 then ':"schema".inbox_turn'::regclass
+                                        else :"schema"._own('turn', p_box) end;
 begin
     return query
     with recursive lock as materialized (

@@ -7,12 +7,16 @@ create or replace function :"schema"._fall_asleep(
 returns void language plpgsql volatile security definer :hot as $$
 declare
     ts timestamptz := clock_timestamp();
+    log smallint := p_box;
 begin
     perform :"schema"._check_instance(p_instance, p_box, '', 0, 1, p_exact, p_prefixes);
     perform :"schema"._fault('', case
         when p_exact is null or p_prefixes is null then array['topics', 'is null']
         when nap is null or nap not between interval '0' and interval '1 minute'
             then array['nap', 'is out of range: give 0 to 1 minute'] end);
+    if p_box > 1 then   -- producers know the box of their messages, and nothing of subscriptions
+        log := :"schema"._log_box(p_box);
+    end if;
     perform set_config('synchronous_commit', 'off', true);
     if p_listen then
         execute format('listen %I', :"schema"._channel());
@@ -22,7 +26,7 @@ begin
         order by s.until limit 100 for update skip locked)
     delete from :"schema".sleeper s using over o where s.ctid = o.row;
     insert into :"schema".sleeper (until, instance_id, box, exact, prefixes)
-    values (ts + nap, p_instance, p_box, p_exact, p_prefixes);
+    values (ts + nap, p_instance, log, p_exact, p_prefixes);
     perform setval(':"schema".sleeper_flag', (
         select ((extract(epoch from max(s.until))::bigint - 1577836800 + 1) << 32)
              | bit_or(:"schema"._topic_bits(s.exact, s.prefixes))

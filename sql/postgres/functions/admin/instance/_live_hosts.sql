@@ -4,7 +4,7 @@ returns table (host text, workers bigint) language plpgsql stable security defin
 begin
     perform :"schema"._check_span('lately', lately);
     return query
-    select i.host, count(*) from :"schema".instance i
-    where i.box = case p_box when 0 then 'outbox' else 'inbox' end and i.seen_at > clock_timestamp() - lately
+    select i.host, count(*) from :"schema"._instance i
+    where i.reader = p_box and i.seen_at > clock_timestamp() - lately
     group by i.host order by 2 desc, 1;
 end $$;

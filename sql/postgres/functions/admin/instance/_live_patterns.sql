@@ -4,6 +4,6 @@ returns setof text language plpgsql stable security definer :pinned as $$
 begin
     perform :"schema"._check_span('lately', lately);
     return query
-    select distinct t from :"schema".instance i, unnest(i.topics) t
-    where i.box = case p_box when 0 then 'outbox' else 'inbox' end and i.seen_at > clock_timestamp() - lately;
+    select distinct t from :"schema"._instance i, unnest(i.topics) t
+    where i.reader = p_box and i.seen_at > clock_timestamp() - lately;
 end $$;

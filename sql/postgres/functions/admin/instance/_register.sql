@@ -10,6 +10,9 @@ declare
     sorted_prefixes text[] := case when p_exact is not null then array(select t from unnest(p_prefixes) t order by t) end;
 begin
     perform :"schema"._check_instance(p_instance, p_box, p_host, p_pid, p_concurrency, p_exact, p_prefixes);
+    if p_box > 1 then
+        perform :"schema"._log_box(p_box);   -- there is such a reader
+    end if;
     if pg_sequence_last_value(':"schema".instance_flag') is null then   -- before any transaction can see the instance
         perform setval(':"schema".instance_flag', 1);
     end if;

@@ -1,5 +1,5 @@
 -- Removes registered instances that were silent in every way for this long (null: the setting), and ends their leases,
--- in both boxes: claimers then find these expired. Signs of life are noted at intervals of half a second, and for half
+-- with all readers: claimers then find these expired. Signs of life are noted at intervals of half a second, and for half
 -- a second after a claim an ack gives no other sign than the claim did (_ack). If another transaction holds a row of an
 -- instance, the instance is in the middle of a call. Returns how many were removed.
 create or replace function :"schema"._remove_stale(p_threshold interval default null) returns bigint
@@ -40,6 +40,6 @@ begin
     where (l.box, l.epoch, l.part) in (
         select x.box, x.epoch, x.part from :"schema".lease x where x.owner = any (silent) and x.until > ts
         for update skip locked);
-    perform :"schema"._end_quiet(0::smallint), :"schema"._end_quiet(1::smallint);
+    perform :"schema"._end_quiet(r.number) from :"schema".reader r where r.removed_at is null;
     return cardinality(silent);
 end $$;

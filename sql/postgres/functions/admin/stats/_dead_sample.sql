@@ -12,6 +12,5 @@ begin
     return query
         select d.topic::text, s.weight
         from :"schema"._spread('dead', (select min(d.work_id) from :"schema".dead d), most) s
-        cross join lateral (select * from :"schema".dead d where d.work_id = s.work_id limit 1) d
-        where d.box = p_box;
+        cross join lateral (select * from :"schema".dead d where d.work_id = s.work_id and d.box = p_box limit 1) d;
 end $$;

@@ -13,25 +13,29 @@ declare
     pooled bigint[] := array(
         select i from :"schema".pool p, :"schema"._ids(p.items) i where p.box = p_box limit most + 1);
     pool_rows bigint;
+    skips constant boolean := pg_sequence_last_value(':"schema".skip_flag') is not null;
 begin
     for lane in 0 .. 1 loop
         look := :"schema"._frontier(p_box, lane::smallint);
         ids := ids || array(
             select w.work_id from :"schema"._window(look, most + 1) w
-            where lane = 0 or coalesce(w.xid < look.base_fence, true) or not exists (   -- taken from the log
-                select from :"schema".stream s where s.box = p_box and s.key = w.stream and s.position >= w.work_id));
+            where w.reads and (lane = 0 or coalesce(w.xid < look.base_fence, true) or not exists (   -- taken from the log
+                select from :"schema".stream s where s.box = p_box and s.key = w.stream and s.position >= w.work_id)));
         if lane = 1 then   -- messages that claimers came past and left in the log
             ids := ids || array(
                 select m.work_id from :"schema".stream s cross join lateral (
                     select m.work_id from :"schema".message m
-                    where m.box = p_box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key
+                    where m.box = look.log_box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key
                       and m.work_id > s.position and m.era = look.era
                       and :"schema"._is_behind(look, m.xid, m.work_id)
+                      and :"schema"._reads(look.choosy, look.in_exact, look.in_prefixes, look.but_exact, look.but_prefixes, look.from_time, look.from_id,
+                             m.topic, m.created_at, m.work_id)
+                      and (not skips or not :"schema"._is_left_out(p_box, m.work_id))
                     order by m.stream, m.work_id limit most + 1) m
                 where s.box = p_box limit most + 1);
         end if;
         look := :"schema"._next_window(look, '9223372036854775807:9223372036854775807:');   -- everything that is committed
-        ids := ids || array(select w.work_id from :"schema"._window(look, most + 1) w);
+        ids := ids || array(select w.work_id from :"schema"._window(look, most + 1) w where w.reads);
     end loop;
     if cardinality(pooled) > most then
         select count(*) into pool_rows from :"schema".pool p where p.box = p_box;
@@ -47,10 +51,13 @@ begin
             from :"schema"._spread('message', (select min(i) from unnest(ids) i), most) s
             cross join lateral (select * from :"schema".message m where m.work_id = s.work_id offset 0) m
             cross join lateral (
-                select * from :"schema".frontier x where x.box = m.box and x.lane = m.lane order by x.seq desc limit 1) f
+                select * from :"schema".frontier x where x.box = p_box and x.lane = m.lane order by x.seq desc limit 1) f
             left join lateral (
                 select t.position from :"schema".stream t where m.lane = 1 and t.box = p_box and t.key = m.stream limit 1) t on true
-            where m.box = p_box and m.era = f.era
+            where m.box = f.log_box and m.era = f.era
+              and :"schema"._reads(f.choosy, f.in_exact, f.in_prefixes, f.but_exact, f.but_prefixes, f.from_time, f.from_id,
+                     m.topic, m.created_at, m.work_id)
+              and (not skips or not :"schema"._is_left_out(p_box, m.work_id))
               and (m.work_id > t.position or not pg_visible_in_snapshot(m.xid, f.base)
                    and not (pg_visible_in_snapshot(m.xid, f.target) and (
                         (m.xid, m.work_id) <= (f.position_xid, f.position_id)

@@ -15,6 +15,6 @@ begin
     return query
         select x.p, s.weight
         from :"schema"._spread('parked', (select min(p.work_id) from :"schema".parked p), most) s
-        cross join lateral (select p from :"schema".parked p where p.work_id = s.work_id offset 0) x
-        where (x.p).box = p_box and (x.p).epoch is null;
+        cross join lateral (select p from :"schema".parked p where p.work_id = s.work_id and p.box = p_box offset 0) x
+        where (x.p).epoch is null;
 end $$;

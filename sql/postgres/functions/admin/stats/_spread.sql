@@ -16,6 +16,7 @@ begin
              select s.low, s.high, m.work_id, count(*) over of_stretch as n, max(m.work_id) over of_stretch as last
              from stretch s cross join lateral (
                  select m.work_id from %I.%I m where m.work_id >= s.low and m.work_id < s.high
+                 group by m.work_id   -- several readers may have it
                  order by m.work_id limit $4) m
              window of_stretch as (partition by s.low))
          select m.work_id, (m.high - m.low)::double precision

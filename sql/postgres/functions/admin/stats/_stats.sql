@@ -74,7 +74,7 @@ begin
     rows_of as (
         select r.topic, 'p' as source, r.ready, r.since, r.weight from parked_rows r
         union all select r.topic, 'w', true, w.since, 0
-            from first_parked r cross join lateral :"schema"._waits_since(r.work_id) w(since)
+            from first_parked r cross join lateral :"schema"._waits_since(p_box, r.work_id) w(since)
         union all select r.topic, 'f', r.ready, r.since, r.weight from fresh_rows r
         union all select r.topic, 'h', r.ready, r.since, r.weight from held r
         union all select r.topic, 'x', false, null, r.weight from dead_rows r

@@ -20,6 +20,7 @@ declare
     met bigint := 0;   -- ... after this many others
     crowded record;    -- rows of the pool that were passed because others hold all their messages: the first ones
     in_time boolean;
+    skips boolean;     -- another claim inside a transaction may have taken what was found in the log
 begin
     for i in 1 .. 5 loop
         begin
@@ -49,13 +50,17 @@ begin
                 return '{}'::int8multirange;
             end if;
             in_time := :"schema"._let_others_end(f.box, places, ahead <> '{}');
+            skips := pg_sequence_last_value(':"schema".skip_flag') is not null;
             f := :"schema"._frontier(f.box, 0::smallint);
             if not in_time or not :"schema"._are_in_pool(f.box, pooled, places) or exists (
                    select from :"schema".message m
-                   where m.work_id = any (ahead) and (m.era <> f.era or :"schema"._is_behind(f, m.xid, m.work_id))) then
+                   where m.work_id = any (ahead) and (m.era <> f.era or :"schema"._is_behind(f, m.xid, m.work_id)
+                                                      or skips and :"schema"._is_left_out(f.box, m.work_id))) then
                 raise exception using errcode = 'BX099';
             end if;
-            update :"schema".message m set lane = 2 where m.work_id = any (ahead);
+            if ahead <> '{}' then
+                perform :"schema"._leave_out(f.box, ahead);
+            end if;
             if pooled <> '{}' then
                 perform :"schema"._note_end(f.box, true, places, :"schema"._multirange(pooled));
             end if;

@@ -15,7 +15,7 @@ begin
     loop
         select array_agg(x.work_id) as ids, count(*)::int as n, (array_agg(x.xid))[count(*)] as last_xid,
                array_agg(x.work_id) filter (
-                   where x.due_at is null and x.expires_at is null
+                   where x.reads and x.due_at is null and x.expires_at is null
                      and :"schema"._wanted(x.topic, exact, prefixes)
                      and x.topic is distinct from p_waits) as wanted
         into w from :"schema"._window(f, step) x;

@@ -5,6 +5,8 @@
 create or replace function :"schema"._lock_pooled(f :"schema".frontier, wanted int, topics text[])
 returns table (work_id bigint, place bigint) language plpgsql volatile as $$
 #variable_conflict use_column
+declare
+    skips constant boolean := pg_sequence_last_value(':"schema".skip_flag') is not null;
 begin
     if topics is null then
         return query
@@ -15,7 +17,7 @@ begin
                   order by p.box, p.place) p
             cross join lateral :"schema"._ids(p.items) i
             join :"schema".message m on m.work_id = i
-            where m.lane = 0 and (m.xmax = 0 or not :"schema"._is_running(:"schema"._full_xid(m.xmax)))
+            where m.lane = 0 and (not skips or not :"schema"._is_left_out(f.box, m.work_id)) and (m.xmax = 0 or not :"schema"._is_running(:"schema"._full_xid(m.xmax)))
             limit wanted for update of m skip locked;
         return;
     end if;
@@ -31,6 +33,6 @@ begin
                 and not :"schema"._is_running(p.holder)) p
         cross join lateral :"schema"._ids(p.items) i
         join :"schema".message m on m.work_id = i
-        where m.lane = 0 and (m.xmax = 0 or not :"schema"._is_running(:"schema"._full_xid(m.xmax)))
+        where m.lane = 0 and (not skips or not :"schema"._is_left_out(f.box, m.work_id)) and (m.xmax = 0 or not :"schema"._is_running(:"schema"._full_xid(m.xmax)))
         limit wanted for update of m skip locked;
 end $$;

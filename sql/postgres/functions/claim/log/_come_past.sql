@@ -1,6 +1,6 @@
 -- Moves the frontier over the next messages of the plain lane. The claimer gets the first ones that it wants. All
--- others that are ready go into the pool, and messages that are not ready are parked. Moves the position in f, which
--- the caller writes. Only under the turn.
+-- others that are ready go into the pool, and messages that are not ready are parked. Those that the reader does not
+-- want are passed over. Moves the position in f, which the caller writes. Only under the turn.
 -- p_waits: the topic of waits, which only a claimer that names it gets (p_named). room: if the caller takes nothing,
 -- the size of the claims for which the pool is filled.
 -- more: the step limit was reached before anything was found; parked_expired: _bury_expired has work.
@@ -24,7 +24,7 @@ begin
     more := false;
     loop
         select array_agg(x.work_id) as ids, count(*)::int as n, (array_agg(x.xid))[count(*)] as last_xid,
-               bool_and(x.due_at is null and x.expires_at is null and (p_named or x.topic is distinct from p_waits))
+               bool_and(x.reads and x.due_at is null and x.expires_at is null and (p_named or x.topic is distinct from p_waits))
                    and min(x.topic collate "C") = max(x.topic collate "C") as is_plain,
                min(x.topic collate "C") as topic
         into w from :"schema"._window(f, step) x;

@@ -9,6 +9,9 @@ begin
     select * into f from :"schema".frontier x where x.box = p_box and x.lane = p_lane
     order by x.box desc, x.lane desc, x.seq desc limit 1;
     if not found then
+        if p_box > 1 then
+            perform :"schema"._no_reader(p_box::text);
+        end if;
         perform :"schema"._invalid(case when p_box in (0, 1) then 'lane' else 'box' end, 'must be 0 or 1');
     end if;
     if greatest(f.lease_from, f.due_from, f.expiring_from, f.expired_from, f.look_at - interval '1 minute')

@@ -12,8 +12,11 @@ declare
         select m.work_id from :"schema"._ids(items) i cross join lateral (
             select m.work_id from :"schema".message m where m.work_id = i and m.xmax = 0 and m.lane = 0 limit 1) m);
     others constant bigint[] := array(select i from :"schema"._ids(items) i where i <> all (untouched));
-    free constant bigint[] := array(
+    locked constant bigint[] := array(
         select m.work_id from :"schema".message m where m.work_id = any (others) and m.lane = 0 for update skip locked);
+    -- A claim of this reader inside a transaction may have taken them beyond the frontier.
+    free constant bigint[] := case when pg_sequence_last_value(':"schema".skip_flag') is null then locked else array(
+        select i from unnest(locked) i where not :"schema"._is_left_out(p_box, i)) end;
 begin
     insert into :"schema".pool (box, holder, to_park, topic, size, items)
     select p_box, m.holder, m.to_park, m.topic, count(*), range_agg(int8range(m.work_id, m.work_id + 1))
@@ -23,7 +26,7 @@ begin
           from unnest(others) i cross join lateral (
               select m.work_id, m.topic, m.xmax, m.due_at, m.expires_at from :"schema".message m
               where m.work_id = i and m.lane = 0 limit 1) m
-          where i <> all (free)) m
+          where i <> all (locked)) m
     group by m.holder, m.to_park, m.topic;
     perform :"schema"._end_quiet(p_box);
     return :"schema"._multirange(untouched || free);

@@ -17,8 +17,8 @@ begin
                coalesce(w.due_at <= ts, true) and coalesce(w.expires_at > ts, true)
                    and :"schema"._wanted(w.topic, exact, prefixes)
                    and (p_named or w.topic is distinct from p_waits) as go
-        from :"schema"._window(f, step) with ordinality w(xid, work_id, topic, stream, due_at, expires_at, n)
-        where (w.xid, w.work_id) <= (last_xid, last_id)),
+        from :"schema"._window(f, step) with ordinality w(xid, work_id, topic, stream, due_at, expires_at, reads, n)
+        where (w.xid, w.work_id) <= (last_xid, last_id) and w.reads),
     sorted as materialized (
         select m.*, m.go and count(*) filter (where m.go) over (order by m.n) <= wanted as is_own,
                m.is_due and m.expires_at is null and m.topic is distinct from p_waits as is_plain

@@ -40,10 +40,10 @@ begin
     end if;
     with free as materialized (
         select p.work_id from :"schema".parked p
-        where p.work_id = any (candidates) and p.epoch is null
+        where p.work_id = any (candidates) and p.box = p_box and p.epoch is null
         order by p.work_id for update skip locked),
     leased as (
-        update :"schema".parked p set epoch = p_epoch from free where p.work_id = free.work_id
+        update :"schema".parked p set epoch = p_epoch from free where p.work_id = free.work_id and p.box = p_box
         returning p.work_id)
     select array_agg(l.work_id) into taken from leased l;
     return coalesce(taken, '{}');

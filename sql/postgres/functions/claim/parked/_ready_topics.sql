@@ -22,7 +22,7 @@ begin
     select h.topic::text, extract(epoch from ts - o.since)::double precision
     from hop h
     cross join lateral (
-        select min(case when :"schema"._is_untried(p) then :"schema"._waits_since(p.work_id) else p.available_at end) as since
+        select min(case when :"schema"._is_untried(p) then :"schema"._waits_since(p_box, p.work_id) else p.available_at end) as since
         from (select p.* from :"schema".parked p
               where p.box = p_box and p.epoch is null and p.stream is null and p.crash_count = 0
                 and p.topic = h.topic and p.available_at <= ts

@@ -8,7 +8,7 @@ declare
     pooled record;
 begin
     update :"schema".parked p set crash_count = -1 - p.crash_count
-    where p.work_id = any (array(
+    where p.box = 0 and p.work_id = any (array(
         select x.work_id from :"schema".parked x
         where x.box = 0 and x.epoch is null and x.stream is null and x.crash_count < 0 and x.topic < waits
         limit most for update skip locked) || array(

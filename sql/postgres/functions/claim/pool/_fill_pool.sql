@@ -7,6 +7,7 @@ declare
     ts constant timestamptz := clock_timestamp();
     f :"schema".frontier := :"schema"._frontier(p_box, 0::smallint);
     full_look constant boolean := ts >= f.look_at;
+    skips constant boolean := pg_sequence_last_value(':"schema".skip_flag') is not null;
     got record;
     p record;
     left_over int8multirange;
@@ -19,7 +20,8 @@ begin
     end if;
     for p in select * from :"schema"._pool_rows(p_box, null, f.pool_from, 10) loop
         left_over := (select range_agg(int8range(m.work_id, m.work_id + 1))
-                      from :"schema"._ids(p.items) i join :"schema".message m on m.work_id = i where m.lane = 0);
+                      from :"schema"._ids(p.items) i join :"schema".message m on m.work_id = i
+                      where m.lane = 0 and (not skips or not :"schema"._is_left_out(p_box, m.work_id)));
         if left_over is null then
             delete from :"schema".pool x where x.box = p_box and x.place = p.place;
         elsif left_over <> p.items then

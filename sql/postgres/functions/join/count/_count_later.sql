@@ -11,7 +11,7 @@ begin
     with due as (
         select p.work_id from :"schema".parked p
         where p.work_id = any (array(select w.work_id from :"schema".join_wait w where w.join_id = any (p_joins)))
-          and p.epoch is null and p.available_at > ts + interval '1 second'
+          and p.box < 2 and p.epoch is null and p.available_at > ts + interval '1 second'
         order by p.work_id for update skip locked)
-    update :"schema".parked p set available_at = ts + interval '1 second' from due d where p.work_id = d.work_id;
+    update :"schema".parked p set available_at = ts + interval '1 second' from due d where p.work_id = d.work_id and p.box < 2;
 end $$;

@@ -43,7 +43,7 @@ begin
                     perform :"schema"._warn_of_trouble('a wait cannot be evaluated, put off for a minute', 'message ' || id,
                                                        sqlstate);
                     update :"schema".parked p set available_at = ts + interval '1 minute'
-                    where p.work_id = (select x.work_id from :"schema".parked x where x.work_id = id and x.epoch is null
+                    where p.box = 0 and p.work_id = (select x.work_id from :"schema".parked x where x.work_id = id and x.box = 0 and x.epoch is null
                                        for update skip locked);
                     evaluated := evaluated + 1;
             end;

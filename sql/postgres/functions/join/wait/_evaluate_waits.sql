@@ -16,10 +16,10 @@ begin
     ids := :"schema"._first_bytes(ids, 16 << 20);
     with free as materialized (
         select p.work_id from :"schema".parked p
-        where p.work_id = any (ids) and p.epoch is null and p.stream is null and coalesce(p.expires_at > ts, true)
+        where p.work_id = any (ids) and p.box = 0 and p.epoch is null and p.stream is null and coalesce(p.expires_at > ts, true)
         order by p.work_id for update skip locked),
     taken as (
-        update :"schema".parked p set epoch = -p.work_id from free f where p.work_id = f.work_id returning p.work_id),
+        update :"schema".parked p set epoch = -p.work_id from free f where p.work_id = f.work_id and p.box = 0 returning p.work_id),
     leased as (
         insert into :"schema".lease (box, epoch, owner, until, items, has_parked)
         select 0, -t.work_id, no_owner, ts + interval '1 minute', int8multirange(int8range(t.work_id, t.work_id + 1)), true

@@ -99,7 +99,7 @@ begin
         perform :"schema"._release(p_box, part.ids, array_fill(p_owner, array[cardinality(part.ids)]), part.epochs,
                                    null, part.delays, array_fill(null::text, array[cardinality(part.ids)]), ts);
         -- The wait did not kill its worker: the end of its join must find it among ordinary work.
-        update :"schema".parked p set crash_count = 0 where p.work_id = any (part.ids) and p.crash_count > 0;
+        update :"schema".parked p set crash_count = 0 where p.work_id = any (part.ids) and p.box = p_box and p.crash_count > 0;
         insert into :"schema".join_wait (join_id, work_id)
         select i.join_id, i.id from unnest(part.joins, part.ids) i(join_id, id) order by 1, 2
         on conflict do nothing;
@@ -111,7 +111,7 @@ begin
         insert into :"schema".attempt (work_id, at, retry_count, outcome, owner, epoch, error)
         select i.id, ts, coalesce(p.retry_count, 0), 'failed', p_owner, i.epoch, 'the join does not exist'
         from unnest(part.ids, part.epochs) i(id, epoch) left join lateral (
-            select p.retry_count from :"schema".parked p where p.work_id = i.id limit 1) p on true;
+            select p.retry_count from :"schema".parked p where p.work_id = i.id and p.box = p_box limit 1) p on true;
         perform :"schema"._bury(p_box, part.ids, 1::smallint,
                                 array_fill('the join does not exist'::text, array[cardinality(part.ids)]), ts);
     end if;

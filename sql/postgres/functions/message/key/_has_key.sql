@@ -4,7 +4,7 @@ language plpgsql stable :hot as $$
 begin
     return exists (
         select from :"schema".message m where m.message_id = p_message_id and m.unique_key = p_key
-          and not exists (select from :"schema".dead d where d.work_id = m.work_id)
+          and not exists (select from :"schema".dead d where d.work_id = m.work_id and d.box = m.box)
           and not coalesce((select f.last_id >= m.work_id from :"schema".finished f
-                            where f.first_id <= m.work_id order by f.first_id desc limit 1), false));
+                            where f.box = m.box and f.first_id <= m.work_id order by f.first_id desc limit 1), false));
 end $$;

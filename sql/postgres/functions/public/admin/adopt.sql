@@ -9,6 +9,7 @@ declare
     next_era smallint;
     start pg_snapshot;
     top bigint;
+    n smallint;
     ids regclass := pg_get_serial_sequence(':"schema".message', 'work_id');
 begin
     if current_setting('transaction_isolation') <> 'read committed' then
@@ -29,8 +30,10 @@ begin
     perform setval(':"schema".awaited_flag', 1), setval(':"schema".old_key_flag', 1), setval(':"schema".member_flag', 1),
             setval(':"schema".instance_flag', 1);
     delete from :"schema".pool p where p.to_park;
-    for box in 0..1 loop
-        perform :"schema"._unbury(box::smallint, :"schema"._lost_ids(box::smallint, true), true, clock_timestamp());
+    perform setval(':"schema".reader_number', max(r.number)), setval(':"schema".skip_flag', 1)
+    from :"schema".reader r having max(r.number) > 1;
+    for n in select r.number from :"schema".reader r where r.removed_at is null order by r.number loop
+        perform :"schema"._unbury(n, :"schema"._lost_ids(n, true), true, clock_timestamp());
     end loop;
     update :"schema".pool p set holder = null where p.holder is not null;
     perform setval(':"schema".pool_place_seq', greatest((select max(p.place) from :"schema".pool p),
@@ -41,9 +44,11 @@ begin
     update :"schema".upkeep_look x set look_at = '-infinity', look = null, folded = null;
     start := :"schema"._snapshot();
     insert into :"schema".frontier (box, lane, seq, era, base, target, position_xid, position_id, epoch, lease_from, due_from,
-                                    expiring_from, expired_from, look_at, whole, target_top, base_top, target_low, base_low)
+                                    expiring_from, expired_from, look_at, whole, target_top, base_top, target_low, base_low,
+                                    log_box, choosy, in_exact, in_prefixes, but_exact, but_prefixes, from_time, from_id)
     select f.box, f.lane, f.seq + 1, next_era, start, start, '0', 0, f.epoch, '-infinity', '-infinity', '-infinity', '-infinity',
-           '-infinity', f.lane = 1, top, top, top, top
+           '-infinity', f.lane = 1, top, top, top, top, f.log_box, f.choosy, f.in_exact, f.in_prefixes, f.but_exact, f.but_prefixes,
+           f.from_time, f.from_id
     from (select distinct on (x.box, x.lane) x.* from :"schema".frontier x
           order by x.box, x.lane, x.seq desc) f;
     update :"schema".store s

@@ -5,18 +5,19 @@ language plpgsql volatile security definer :pinned as $$
 declare
     ids bigint[];
     stalled text[];
+    box smallint;
 begin
     lost := 0;
     repaired := 0;
-    for box in 0..1 loop
-        ids := :"schema"._lost_ids(box::smallint, false);
-        stalled := :"schema"._stalled_streams(box::smallint);
+    for box in select r.number from :"schema".reader r where r.removed_at is null order by r.number loop
+        ids := :"schema"._lost_ids(box, false);
+        stalled := :"schema"._stalled_streams(box);
         lost := lost + cardinality(ids) + cardinality(stalled);
         if repair and ids <> '{}' then
-            perform :"schema"._unbury(box::smallint, ids, true, clock_timestamp());
+            perform :"schema"._unbury(box, ids, true, clock_timestamp());
         end if;
         if repair and stalled <> '{}' then
-            perform :"schema"._requeue_streams(box::smallint, stalled, '{}', clock_timestamp());
+            perform :"schema"._requeue_streams(box, stalled, '{}', clock_timestamp());
         end if;
     end loop;
     if repair then

@@ -1,9 +1,10 @@
 -- Gives leased messages back until delay has passed; no attempt is spent.
 create or replace function :"schema".outbox_defer(
-    owner uuid, work_ids bigint[], epochs bigint[] default null, delay interval default null)
+    owner uuid, work_ids bigint[], epochs bigint[] default null, delay interval default null,
+    subscription text default null)
 returns setof bigint language plpgsql volatile security definer :hot as $$
 begin
     perform :"schema"._check_settle(owner, work_ids, epochs);
-    return query select unnest(:"schema"._defer(0::smallint, owner, work_ids, epochs,
+    return query select unnest(:"schema"._defer(case when subscription is null then 0::smallint else :"schema"._reader(subscription, 0::smallint) end, owner, work_ids, epochs,
                                                 array[:"schema"._check_delay(delay)]));
 end $$;

@@ -17,7 +17,7 @@ begin
         raise exception using errcode = 'BX002', message = 'no such message';
     end if;
     if :"schema"._dead_replay(1::smallint, array[found_id], reason) = 0 then
-        select i.status into state from :"schema"._item i where i.work_id = found_id;
+        select i.status into state from :"schema"._item i where i.work_id = found_id and i.reader = 1;
         raise exception using errcode = 'BX003',
             message = format('message %s is %s, not dead, and cannot be revived', found_id, coalesce(state, 'lost'));
     end if;

@@ -2,10 +2,11 @@
 -- id. A halted stream is only resumed. BX002: the stream has no message; BX003: a message of it is in progress. If the
 -- answer is lost, do not simply repeat this call: it would give up one message more. (The library first looks which
 -- message is next, and then names it.)
-create or replace function :"schema".stream_skip(stream text, box text default 'outbox')
+create or replace function :"schema".stream_skip(stream text, box text default 'outbox',
+                                                         subscription text default null)
 returns bigint language plpgsql volatile security definer :hot as $$
 declare
-    p_box constant smallint := :"schema"._box(box);
+    p_box constant smallint := :"schema"._reader(subscription, :"schema"._box(box));
     killer bigint;
 begin
     if stream is null then

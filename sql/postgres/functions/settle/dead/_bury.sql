@@ -10,7 +10,7 @@ declare
     items int8multirange := :"schema"._multirange(ids);
 begin
     with gone as (
-        delete from :"schema".parked p where p.work_id = any (ids)
+        delete from :"schema".parked p where p.work_id = any (ids) and p.box = p_box
         returning p.work_id, p.retry_count, p.crash_count, p.last_error)
     insert into :"schema".dead (work_id, box, reason, died_at, retry_count, crash_count, topic, last_error)
     select m.work_id, p_box, p_reason, ts, coalesce(g.retry_count, 0), greatest(g.crash_count, 0), m.topic,
@@ -30,7 +30,7 @@ begin
             perform :"schema"._halt_streams(p_box, met, false, ts);
         end if;
     end if;
-    if :"schema"._is_step(items) then
+    if p_box < 2 and :"schema"._is_step(items) then
         perform :"schema"._count_steps(items, 2::smallint, ts);
     end if;
 end $$;

@@ -1,4 +1,4 @@
--- Buries messages of one lane that no claimer has yet, and takes them out of it. The whole transaction fails, to be
+-- Buries messages of one lane that no claimer of a reader has yet, and takes them out of its log. The whole transaction fails, to be
 -- repeated, if a claimer was faster, or another transaction has buried one before (it may have been replayed
 -- meanwhile).
 create or replace function :"schema"._bury_fresh(
@@ -40,10 +40,15 @@ begin
         -- Not later: a transaction that replays it would wait for its stream, and this one for that transaction.
         raise exception using errcode = '40001', message = 'a message was claimed meanwhile; try again';
     end if;
-    insert into :"schema".attempt (work_id, at, retry_count, outcome, error)
-    select i, ts, 0, p_outcome, note from unnest(ids) i;
+    -- A claim inside a transaction may have taken it meanwhile.
+    if pg_sequence_last_value(':"schema".skip_flag') is not null
+       and exists (select from unnest(ids) i where :"schema"._is_left_out(p_box, i)) then
+        raise exception using errcode = '40001', message = 'a message was claimed meanwhile; try again';
+    end if;
+    insert into :"schema".attempt (work_id, at, retry_count, outcome, error, reader)
+    select i, ts, 0, p_outcome, note, case when p_box > 1 then p_box else 0 end from unnest(ids) i;
     perform :"schema"._bury(p_box, ids, p_reason, array_fill(note, array[cardinality(ids)]), ts);
-    update :"schema".message m set lane = 2 where m.work_id = any (ids);
+    perform :"schema"._leave_out(p_box, ids);
     -- Claimers would park a message of a stream that comes late, or whose stream has no row, although this transaction
     -- holds it: they must not come past it before the commit. If this transaction has locked a stream's row, they take
     -- nothing behind its position.

@@ -13,15 +13,15 @@ begin
         return 0;
     end if;
     for bad in
-        select m.box, m.lane, array_agg(m.work_id order by m.work_id) as ids
+        select m.reader, m.lane, array_agg(m.work_id order by m.work_id) as ids
         from :"schema"._fresh m
         where char_length(m.topic) > :topic_max or char_length(m.stream) > :stream_max
-        group by m.box, m.lane order by m.box, m.lane
+        group by m.reader, m.lane order by m.reader, m.lane
     loop
         -- The table accepts no change of a row that it would refuse.
         update :"schema".message m set topic = left(m.topic, :topic_max), stream = left(m.stream, :stream_max)
         where m.work_id = any (bad.ids);
-        perform :"schema"._bury_fresh(bad.box, bad.lane, bad.ids, 5::smallint, 'cancelled',
+        perform :"schema"._bury_fresh(bad.reader, bad.lane, bad.ids, 5::smallint, 'cancelled',
                                  'its topic or its stream is longer than :topic_max characters', '-infinity', ts);
         total := total + cardinality(bad.ids);
     end loop;

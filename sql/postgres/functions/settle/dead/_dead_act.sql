@@ -15,7 +15,7 @@ begin
     oldest := (select min(i) from unnest(ids) i);
     affected := case when replay then :"schema"._dead_replay(p_box, ids, note, num_nonnulls(work_ids, message_ids) > 0)
                      else :"schema"._dead_purge(p_box, ids) end;
-    counted_steps := case when replay then (
+    counted_steps := case when replay and p_box < 2 then (
         select count(*) from unnest(ids) i
         where exists (select from :"schema".join_member m where m.work_id = i and not m.in_span and m.status <> 0)
            or exists (select from :"schema"._steps(int8multirange(int8range(i, i, '[]'))) s

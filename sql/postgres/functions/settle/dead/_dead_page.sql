@@ -5,6 +5,6 @@ create or replace function :"schema"._dead_page(
 returns setof :"schema"._item language plpgsql stable security definer :pinned as $$
 begin
     perform :"schema"._check_most('max_messages', max_messages);
-    return query select * from :"schema"._read_items(:"schema"._dead_ids(
+    return query select * from :"schema"._read_items(p_box, :"schema"._dead_ids(
         p_box, p_topic, prefix, p_reason, before, work_ids, message_ids, p_after, max_messages), false);
 end $$;

@@ -1,4 +1,5 @@
--- Removes the chosen dead letters with their messages and history. Returns how many.
+-- Removes the chosen dead letters with their messages and history. Returns how many. A message that another reader has not ended, or
+-- not long enough ago, stays for that one; what is left here is a note that this reader has ended it.
 create or replace function :"schema"._dead_purge(p_box smallint, ids bigint[]) returns bigint
 language plpgsql volatile :hot as $$
 declare
@@ -21,7 +22,18 @@ begin
     if p_box = 1 then
         perform :"schema"._end_keys(gone);
     end if;
-    delete from :"schema".dead d where d.work_id = any (gone);
+    delete from :"schema".dead d where d.box = p_box and d.work_id = any (gone);
+    if pg_sequence_last_value(':"schema".reader_number') is not null then
+        delete from :"schema".attempt a
+        where a.work_id = any (gone) and a.reader = case when p_box > 1 then p_box else 0 end;
+        insert into :"schema".finished (first_id, last_id, box, epoch, owner, at)
+        select i, i, p_box, 0, '00000000-0000-0000-0000-000000000000', '-infinity' from unnest(gone) i;
+        if p_box < 2 and :"schema"._is_step(:"schema"._multirange(gone)) then   -- as below
+            perform :"schema"._count_steps(:"schema"._multirange(gone), 2::smallint, clock_timestamp());
+        end if;
+        perform :"schema"._remove_ended(case when p_box < 2 then p_box else :"schema"._log_box(p_box) end, gone);
+        return cardinality(gone);
+    end if;
     delete from :"schema".attempt a where a.work_id = any (gone);
     delete from :"schema".stage s where s.work_id = any (gone);
     with messages as (

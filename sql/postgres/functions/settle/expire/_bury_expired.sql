@@ -20,8 +20,9 @@ begin
         where p.box = p_box and p.epoch is null and p.expires_at <= ts and p.stream is not null
         order by p.expires_at limit max_messages for update skip locked);
     ts := clock_timestamp();   -- after all that is in the history of those that are locked now
-    insert into :"schema".attempt (work_id, at, retry_count, outcome)
-    select p.work_id, ts, p.retry_count, 'expired' from :"schema".parked p where p.work_id = any (gone);
+    insert into :"schema".attempt (work_id, at, retry_count, outcome, reader)
+    select p.work_id, ts, p.retry_count, 'expired', case when p_box > 1 then p_box else 0 end
+    from :"schema".parked p where p.work_id = any (gone) and p.box = p_box;
     perform :"schema"._bury(p_box, gone, 3::smallint, null, ts);
     return cardinality(gone);
 end $$;

@@ -10,17 +10,21 @@ declare
     due bigint[];
     ids bigint[];
     last_expiry timestamptz;
+    skips constant boolean := pg_sequence_last_value(':"schema".skip_flag') is not null;
 begin
     perform :"schema"._check_most('max_messages', max_messages);
     select array_agg(x.work_id), max(x.expires_at) into due, last_expiry from (
         select m.work_id, m.expires_at from :"schema".message m
-        where m.box = p_box and m.expires_at >= f.expired_from and m.expires_at <= ts and m.lane = p_lane
+        where m.box = f.log_box and m.expires_at >= f.expired_from and m.expires_at <= ts and m.lane = p_lane
           and m.era = f.era and not case p_lane when 0 then :"schema"._is_behind(f, m.xid, m.work_id)
                                                 else :"schema"._is_met(f, m.xid, m.work_id, m.stream) end
+          and :"schema"._reads(f.choosy, f.in_exact, f.in_prefixes, f.but_exact, f.but_prefixes, f.from_time, f.from_id,
+                               m.topic, m.created_at, m.work_id)
+          and (not skips or not :"schema"._is_left_out(p_box, m.work_id))
         order by m.expires_at limit max_messages for update skip locked) x;
     if due is null then
         -- There is nothing to bury, but maybe much to look past next time.
-        if exists (select from :"schema".message m where m.box = p_box and m.expires_at >= f.expired_from
+        if exists (select from :"schema".message m where m.box = f.log_box and m.expires_at >= f.expired_from
                      and m.expires_at <= ts - interval '1 minute') and :"schema"._turn(p_box, true) then
             f := :"schema"._frontier(p_box, p_lane);
             f.seq := f.seq + 1;

@@ -27,13 +27,14 @@ begin
         begin
             gone := array(
                 select p.work_id from :"schema".parked p
-                where p.work_id = id and p.epoch is null and p.stream is null for update skip locked);
+                where p.work_id = id and p.box = p_box and p.epoch is null and p.stream is null for update skip locked);
             gone := gone || array(
                 select p.work_id from :"schema".parked p join :"schema".stream s on s.box = p_box and s.key = p.stream
-                where p.work_id = id and p.epoch is null for update skip locked);
+                where p.work_id = id and p.box = p_box and p.epoch is null for update skip locked);
             ts := clock_timestamp();   -- see _bury_expired
-            insert into :"schema".attempt (work_id, at, retry_count, outcome)
-            select p.work_id, ts, p.retry_count, 'expired' from :"schema".parked p where p.work_id = any (gone);
+            insert into :"schema".attempt (work_id, at, retry_count, outcome, reader)
+            select p.work_id, ts, p.retry_count, 'expired', case when p_box > 1 then p_box else 0 end
+            from :"schema".parked p where p.work_id = any (gone) and p.box = p_box;
             perform :"schema"._bury(p_box, gone, 3::smallint, null, ts);
             total := total + cardinality(gone);
         exception
@@ -46,8 +47,8 @@ begin
                                                    'message ' || id, sqlstate);
                 update :"schema".parked p
                 set available_at = ts + interval '1 minute', expires_at = ts + interval '1 minute'
-                where p.work_id = (select x.work_id from :"schema".parked x
-                                   where x.work_id = id and x.epoch is null and x.stream is null for update skip locked);
+                where p.box = p_box and p.work_id = (select x.work_id from :"schema".parked x
+                                   where x.work_id = id and x.box = p_box and x.epoch is null and x.stream is null for update skip locked);
         end;
     end loop;
     return total;

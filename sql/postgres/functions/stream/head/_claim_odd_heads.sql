@@ -11,7 +11,7 @@ begin
     got := :"schema"._head_runs(p_box, due, heads, share, p_suspect, true, ts, exact, prefixes, p_except);
     ids := got.ids;
     held := got.held;
-    update :"schema".parked p set epoch = p_epoch where p.work_id = any (ids);
+    update :"schema".parked p set epoch = p_epoch where p.work_id = any (ids) and p.box = p_box;
     update :"schema".stream s set available_at = null where s.ctid = any (:"schema"._stream_rows(p_box, held));
     if is_first and got.waiting is not null then
         perform :"schema"._put_off_streams(p_box, got.waiting, got.until, got.suspects, got.topics);

@@ -30,7 +30,7 @@ begin
             where m.available_at <= ts and (m.crash_count > 0) = p_suspect
               and (m.expires_at is null or m.expires_at > ts) and :"schema"._wanted(m.topic, exact, prefixes)
               and m.topic is distinct from p_except))
-          and p.epoch is null
+          and p.box = p_box and p.epoch is null
           and (has_turn or (select :"schema"._is_open(y) from :"schema".frontier y where y.box = p_box and y.lane = 1
                             order by y.box desc, y.lane desc, y.seq desc limit 1))
         for update skip locked),

@@ -54,8 +54,10 @@ begin
             insert into :"schema".parked (work_id, box, epoch, available_at, expires_at, topic, stream)
             select m.work_id, p_box, p_epoch, ts, m.expires_at, m.topic, m.stream
             from :"schema".message m where m.work_id = any (ids);
-            update :"schema".message m set lane = 2 where m.work_id = any (ids);
-            update :"schema".parked p set epoch = p_epoch where p.work_id = any (got.ids);
+            if ids <> '{}' then
+                perform :"schema"._leave_out(p_box, ids);
+            end if;
+            update :"schema".parked p set epoch = p_epoch where p.work_id = any (got.ids) and p.box = p_box;
             update :"schema".stream s set available_at = null
             where s.ctid = any (:"schema"._stream_rows(p_box, held));
             return ids || got.ids;

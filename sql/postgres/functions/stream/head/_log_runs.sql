@@ -20,9 +20,12 @@ create or replace function :"schema"._log_runs(
 language plpgsql volatile :hot as $$
 declare
     share constant int := (wanted + cardinality(due) - 1) / cardinality(due);
+    log constant smallint := case when p_box < 2 then p_box else :"schema"._log_box(p_box) end;
+    skips constant boolean := pg_sequence_last_value(':"schema".skip_flag') is not null;
 begin
     with f as materialized (
-        select y.era, y.target, y.target_top, :"schema"._is_open(y) as is_open from :"schema".frontier y where y.box = p_box and y.lane = 1
+        select y.era, y.target, y.target_top, y.choosy, y.in_exact, y.in_prefixes, y.but_exact, y.but_prefixes, y.from_time, y.from_id,
+               :"schema"._is_open(y) as is_open from :"schema".frontier y where y.box = p_box and y.lane = 1
         order by y.box desc, y.lane desc, y.seq desc limit 1),
     met as materialized (
         select d.place, s.key, s.parked_id, h.work_id, h.topic, h.due_at, h.n,
@@ -40,9 +43,12 @@ begin
         left join lateral (
             select m.work_id, m.topic, m.due_at, m.expires_at, row_number() over (order by m.work_id) as n
             from (select m.work_id, m.topic, m.due_at, m.expires_at from :"schema".message m
-                  where m.box = p_box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key
+                  where m.box = log and m.lane = 1 and m.stream >= s.key and m.stream <= s.key
                     and m.work_id > s.position and m.work_id <= f.target_top and m.era = f.era
                     and pg_visible_in_snapshot(m.xid, f.target)
+                    and (not f.choosy or :"schema"._reads(f.choosy, f.in_exact, f.in_prefixes, f.but_exact, f.but_prefixes, f.from_time, f.from_id,
+                                                          m.topic, m.created_at, m.work_id))
+                    and (not skips or not :"schema"._is_left_out(p_box, m.work_id))
                   order by m.stream, m.work_id limit share) m) h on true
         where f.is_open or has_turn),
     open as (

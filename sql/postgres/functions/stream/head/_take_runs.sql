@@ -10,9 +10,11 @@ declare
     -- Of each stream, even if there are more streams than needed.
     share constant int := greatest((wanted + cardinality(keys) - 1) / cardinality(keys), least((wanted + 15) / 16, 16));
     empty tid[];
+    log constant smallint := case when p_box < 2 then p_box else :"schema"._log_box(p_box) end;
+    skips constant boolean := pg_sequence_last_value(':"schema".skip_flag') is not null;
 begin
     with f as materialized (
-        select y.era, y.target, y.target_top from :"schema".frontier y where y.box = p_box and y.lane = 1
+        select y.era, y.target, y.target_top, y.choosy, y.in_exact, y.in_prefixes, y.but_exact, y.but_prefixes, y.from_time, y.from_id from :"schema".frontier y where y.box = p_box and y.lane = 1
         order by y.box desc, y.lane desc, y.seq desc limit 1),
     met as materialized (
         select d.key, d.place, h.ids, coalesce(h.stop - 1, cardinality(h.ids)) as n
@@ -23,9 +25,12 @@ begin
                          m.due_at is null and m.expires_at is null and :"schema"._wanted(m.topic, exact, prefixes)
                              and m.topic is distinct from p_except as goes
                   from :"schema".message m
-                  where m.box = p_box and m.lane = 1 and m.stream >= d.key and m.stream <= d.key
+                  where m.box = log and m.lane = 1 and m.stream >= d.key and m.stream <= d.key
                     and m.work_id > d.position and m.work_id <= f.target_top and m.era = f.era
                     and pg_visible_in_snapshot(m.xid, f.target)
+                    and (not f.choosy or :"schema"._reads(f.choosy, f.in_exact, f.in_prefixes, f.but_exact, f.but_prefixes, f.from_time, f.from_id,
+                                                          m.topic, m.created_at, m.work_id))
+                    and (not skips or not :"schema"._is_left_out(p_box, m.work_id))
                   order by m.stream, m.work_id limit share) m) h
         where (select true from :"schema".parked p where p.box = p_box and p.stream >= d.key and p.stream <= d.key
                order by p.stream, p.work_id limit 1) is null),

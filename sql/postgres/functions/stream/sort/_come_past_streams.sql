@@ -15,7 +15,8 @@ declare
     before :"schema".frontier := f;
     chunk int;
     w record;
-    news record;       -- of the window: what is handed on
+    kept record;       -- of the window: what the reader wants
+    news record;       -- of that: what is handed on
     met bigint := 0;   -- how many
     advanced boolean := false;
     moved boolean := false;
@@ -33,30 +34,39 @@ begin
     loop
         chunk := case when f.base_fence is null then 5000 else most end;
         select count(*) as n, count(*) filter (where x.xid < f.base_fence) as late, (array_agg(x.xid))[count(*)] as last_xid,
-               array_agg(x.work_id) as ids, array_agg(x.topic) as topics, array_agg(x.stream) as streams
+               array_agg(x.work_id) as ids, array_agg(x.topic) as topics, array_agg(x.stream) as streams,
+               array_agg(x.reads) filter (where f.choosy) as reads
         into w from :"schema"._window(f, chunk) x;
         if w.n > 0 then
             moved := true;
             f.position_xid := w.last_xid;
             f.position_id := w.ids[w.n];
+            if f.choosy then   -- the others are passed over
+                select array_agg(x.id order by x.n) as ids, array_agg(x.topic order by x.n) as topics,
+                       array_agg(x.stream order by x.n) as streams, count(*) filter (where x.n <= w.late) as late, count(*) as n
+                into kept
+                from unnest(w.ids, w.topics, w.streams, w.reads) with ordinality x(id, topic, stream, reads, n) where x.reads;
+            else
+                kept := w;
+            end if;
             -- If none may be late, most of them change nothing that is known of their stream: it has its row and is looked
             -- at anyway, or they were taken before they were met. So only the others are handed on.
-            if w.late > 0 or f.base_fence is null then
-                news := w;
-            elsif w.n >= chunk and w.streams[1] = w.streams[w.n]
-                  and w.streams = array_fill(w.streams[1], array[w.n::int]) then   -- one stream: the first and the last tell all
-                select array[w.streams[1], w.streams[w.n]] as streams, array[w.topics[1], w.topics[w.n]] as topics,
+            if kept.late > 0 or f.base_fence is null then
+                select kept.streams, kept.topics, kept.ids into news;
+            elsif w.n >= chunk and kept.n > 0 and kept.streams[1] = kept.streams[kept.n]
+                  and kept.streams = array_fill(kept.streams[1], array[kept.n::int]) then   -- one stream: the first and the last tell all
+                select array[kept.streams[1], kept.streams[kept.n]] as streams, array[kept.topics[1], kept.topics[kept.n]] as topics,
                        array[min(i), max(i)] as ids
-                into news from unnest(w.ids) i;
+                into news from unnest(kept.ids) i;
             else
                 select array_agg(x.stream) as streams, array_agg(x.topic) as topics, array_agg(x.id) as ids into news
-                from unnest(w.streams, w.topics, w.ids) x(stream, topic, id) left join lateral (
+                from unnest(kept.streams, kept.topics, kept.ids) x(stream, topic, id) left join lateral (
                     select s.position, s.available_at from :"schema".stream s where s.box = f.box and s.key = x.stream limit 1) s on true
                 where s.position is null or s.available_at > ts and x.id > s.position;
             end if;
             if news.ids is not null then
                 perform :"schema"._register_streams(f, news.streams, news.topics, news.ids,
-                                                    case when f.base_fence is null then w.n else w.late end, w.n < chunk, ts);
+                                                    case when f.base_fence is null then kept.n else kept.late end, w.n < chunk, ts);
             end if;
         end if;
         if w.n >= chunk then

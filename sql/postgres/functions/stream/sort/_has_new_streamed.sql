@@ -5,9 +5,9 @@ create or replace function :"schema"._has_new_streamed(f :"schema".frontier) ret
 language plpgsql stable as $$
 begin
     return exists (select from :"schema".message m
-                   where m.box = f.box and m.lane = 1 and m.era = f.era and m.xid >= pg_snapshot_xmax(f.base))
+                   where m.box = f.log_box and m.lane = 1 and m.era = f.era and m.xid >= pg_snapshot_xmax(f.base))
         or pg_snapshot_xmin(f.base) <> pg_snapshot_xmax(f.base) and exists (
             select from pg_snapshot_xip(f.base) x(xid) cross join lateral (
-                select from :"schema".message m where m.box = f.box and m.lane = 1 and m.era = f.era and m.xid = x.xid
+                select from :"schema".message m where m.box = f.log_box and m.lane = 1 and m.era = f.era and m.xid = x.xid
                 order by m.xid, m.work_id limit 1) m);
 end $$;

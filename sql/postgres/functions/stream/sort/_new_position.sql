@@ -10,6 +10,6 @@ declare
 begin
     return greatest(low, (
         select max(x.work_id) from :"schema".message x
-        where x.box = f.box and x.lane = 1 and x.stream >= p_key and x.stream <= p_key and x.era = f.era
+        where x.box = f.log_box and x.lane = 1 and x.stream >= p_key and x.stream <= p_key and x.era = f.era
           and x.work_id > low and x.work_id <= top and pg_visible_in_snapshot(x.xid, known)));
 end $$;

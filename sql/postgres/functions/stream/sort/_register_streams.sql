@@ -23,7 +23,7 @@ begin
     made as materialized (
         select m.key, m.id, m.late_id, m.topic, greatest(m.low, case when m.low < f.base_top then (
                    select max(x.work_id) from :"schema".message x
-                   where x.box = f.box and x.lane = 1 and x.stream >= m.key and x.stream <= m.key and x.era = f.era
+                   where x.box = f.log_box and x.lane = 1 and x.stream >= m.key and x.stream <= m.key and x.era = f.era
                      and x.work_id > m.low and x.work_id <= f.base_top and pg_visible_in_snapshot(x.xid, f.base)) end) as position
         from (select m.*, least(f.base_low, m.late_id - 1) as low from met m where m.position is null) m),
     added as (
@@ -31,8 +31,10 @@ begin
         select f.box, m.key, ts,
                case when coalesce(m.position < m.late_id, true) then coalesce(m.topic, (   -- of its head
                    select x.topic from :"schema".message x
-                   where x.box = f.box and x.lane = 1 and x.stream >= m.key and x.stream <= m.key and x.era = f.era
+                   where x.box = f.log_box and x.lane = 1 and x.stream >= m.key and x.stream <= m.key and x.era = f.era
                      and x.work_id > m.position and x.work_id <= f.target_top and pg_visible_in_snapshot(x.xid, f.target)
+                     and :"schema"._reads(f.choosy, f.in_exact, f.in_prefixes, f.but_exact, f.but_prefixes, f.from_time, f.from_id,
+                                          x.topic, x.created_at, x.work_id)
                    order by x.stream, x.work_id limit 1)) end,
                :"schema"._partition(m.key, partitions), m.position, m.position
         from made m order by m.id),

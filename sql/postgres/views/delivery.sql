@@ -1,0 +1,13 @@
+-- Deliveries to subscriptions: one row for each message that a subscription has to do with, with its status there.
+create or replace view :"schema".delivery as
+select r.name::text as subscription, i.work_id, i.message_id, case i.box when 0 then 'outbox' else 'inbox' end as box, i.topic, i.payload,
+       i.status, i.status = 'done' as is_processed,
+       i.created_at, i.due_at, i.available_at, i.expires_at, i.stream, i.correlation_id, i.headers,
+       i.retry_count, i.crash_count, i.max_attempts, i.last_error,
+       case when (select :"schema"._sees_owners()) then i.owner else :"schema"._veil(i.owner) end as owner,
+       i.epoch, i.locked_until, i.processed_at,
+       case when (select :"schema"._sees_owners()) then i.processed_by
+            else :"schema"._veil(i.processed_by::uuid)::text end as processed_by,
+       i.causation_id, i.event_type, i.metadata, i.stages
+from :"schema".reader r join :"schema"._item i on i.reader = r.number and i.box = r.box
+where r.number > 1 and r.removed_at is null;
