@@ -31,8 +31,6 @@ const struct limit LIMITS[] = {
     {"delay_days_max", BOXCAR_DELAY_MS_MAX / DAY_MS},
     {"subscription_name_max", BOXCAR_SUBSCRIPTION_NAME_MAX},
     {"pattern_count_max", BOXCAR_PATTERN_COUNT_MAX},
-    {"max_lag_ms_min", BOXCAR_MAX_LAG_MS_MIN},
-    {"max_lag_days_max", BOXCAR_MAX_LAG_MS_MAX / DAY_MS},
     {"payload_always", LIMITS_PAYLOAD_ALWAYS},
     {"headers_always", LIMITS_HEADERS_ALWAYS},
     {"host_max", LIMITS_HOST_MAX},

@@ -11,7 +11,8 @@ declare
     log constant smallint := :"schema"._box(box);
 begin
     perform :"schema"._fault('', case
-        when name is null or char_length(name) not between 1 and 255 then array['name', 'must have 1 to 255 characters']
+        when name is null or char_length(name) not between 1 and :subscription_name_max
+            then array['name', 'must have 1 to :subscription_name_max characters']
         when name ~ '[\x01-\x1f\x7f]' then array['name', 'has a control character: remove it']
         when name like '%/%' then array['name', 'has a /, which is reserved: use another character']
         when name in ('outbox', 'inbox') then array['name', 'is that of a main reader: give another'] end);
