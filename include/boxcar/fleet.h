@@ -13,7 +13,8 @@
  * Nothing spans stores: no transaction, no join, no stream. See docs/many-stores.md.
  *
  * Threads: the functions that are given here as callbacks are called from threads of the worker, never two of
- * one kind at a time. They must not call back into the worker. */
+ * one kind at a time. They must not call back into the worker; nor may the log function of a worker with many
+ * stores. */
 #ifndef BOXCAR_FLEET_H
 #define BOXCAR_FLEET_H
 

@@ -128,6 +128,7 @@ wait_for grep -q 'event=discover .*the last list stays' log.txt
 boxcar enqueue --store "$two" t y4 >/dev/null
 wait_for grep -q ' y4$' notes.txt
 ok "the last good list stays"
+: >list.txt # nor does an empty list end all stores
 is "and one line says so" 1 "$(grep -c 'event=discover ' log.txt)"
 boxcar enqueue --store sqlite:tenants/acme.db slow z >/dev/null
 wait_for grep -q started started
@@ -143,6 +144,9 @@ is "it has finished what it held" done "$(boxcar ls --store sqlite:tenants/acme.
 wait_for sh -c "curl -s http://$address/metrics | grep -q 'boxcar_fleet_stores{state=\"idle\"} 2'"
 is "no idle store holds a connection" "" "$(ls -l /proc/$pid/fd | grep 'two\.db' || true)"
 is "the metrics name the store" 1 "$(curl -s "http://$address/metrics" | grep -c "boxcar_fleet_messages_claimed_total{store=\"sqlite:$here/two.db\",key=\"two\"} 2")"
+docs=$BOXCAR_TEST_DIR/../../docs/metrics.md
+is "all of them are documented" "$(sed -n 's/^| `\(boxcar_fleet_[a-z_]*\)` | \([a-z]*\) |.*/\1 \2/p' "$docs" | sort)" \
+    "$(curl -s "http://$address/metrics" | sed -n 's/^# TYPE \(boxcar_fleet_[^ ]*\) \(.*\)/\1 \2/p' | sort)"
 is "unchanged stores were left alone" 0 "$(grep -c event=store_changed log.txt)"
 kill "$pid"
 status=0

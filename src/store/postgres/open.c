@@ -22,6 +22,7 @@
 #include "store/postgres/subscription/subscription.h"
 
 #define ANSWER_MS_DEFAULT 30000
+#define QUERY_MS 10000 /* of a query that lists something: a worker that ends may wait for it */
 
 static void close_store(struct boxcar_store *store) {
     struct pg_store *pg = pg_store_of(store);

@@ -16,10 +16,14 @@
 #include "worker/exec/exec.h"
 
 #define OUTPUT_BYTES_MAX (64 << 20)
+#define LOOK_MS 100 /* between looks whether it is to end */
+#define WAIT_MS 5
 
 struct program {
     pid_t pid;
     int output_fd;
+    int64_t end_ms;
+    const atomic_bool *is_over;
 };
 
 static void close_end(const int *fd) {
@@ -80,40 +84,53 @@ static boxcar_status start(boxcar_str command, struct program *ret_program, boxc
     return error_set(err, BOXCAR_E_UNAVAILABLE, "cannot start %s: %s", path, strerror(error));
 }
 
+/* Whether there is still time for it. */
+static bool may_go_on(const struct program *program) {
+    return clock_ms() < program->end_ms && !atomic_load(program->is_over);
+}
+
 /* false = its time is over, or it prints too much. */
-static bool listen_to(const struct program *program, int64_t longest_ms, struct buf *output) {
-    int64_t end_ms = clock_ms() + longest_ms;
+static bool listen_to(const struct program *program, struct buf *output) {
     char piece[4096];
-    while (true) {
+    while (may_go_on(program) && output->len <= OUTPUT_BYTES_MAX) {
         struct pollfd fd = {.fd = program->output_fd, .events = POLLIN};
-        int64_t left_ms = end_ms - clock_ms();
-        if (left_ms <= 0 || output->len > OUTPUT_BYTES_MAX)
-            return false;
-        if (poll(&fd, 1, (int)left_ms) <= 0)
+        if (poll(&fd, 1, LOOK_MS) <= 0)
             continue;
         ssize_t size = read(program->output_fd, piece, sizeof(piece));
         if (size <= 0)
             return true;
         buf_append(output, piece, (size_t)size);
     }
+    return false;
+}
+
+/* It may close its output and go on. false = its time is over, and it was killed. */
+static bool wait_for_end(const struct program *program, bool in_time, pid_t *ret_ended, int *ret_status) {
+    while (in_time && (*ret_ended = waitpid(program->pid, ret_status, WNOHANG)) == 0) {
+        in_time = may_go_on(program);
+        (void)poll(NULL, 0, in_time ? WAIT_MS : 0);
+    }
+    if (in_time)
+        return true;
+    (void)kill(-program->pid, SIGKILL);
+    do
+        *ret_ended = waitpid(program->pid, ret_status, 0);
+    while (*ret_ended < 0 && errno == EINTR);
+    return false;
 }
 
 /* What it printed counts only when it has ended well. */
 static boxcar_status finish(const struct program *program, bool in_time, boxcar_error *err) {
     int status = 0;
-    if (!in_time)
-        (void)kill(-program->pid, SIGKILL);
     pid_t ended;
-    do
-        ended = waitpid(program->pid, &status, 0);
-    while (ended < 0 && errno == EINTR);
-    if (!in_time)
+    if (!wait_for_end(program, in_time, &ended, &status))
         return error_set(err, BOXCAR_E_UNAVAILABLE,
                          "the command took too long, or printed too much: it was killed");
     if (ended < 0)
-        return error_set(err, BOXCAR_E_UNAVAILABLE,
-                         "how the command ended is unknown: the program around the "
-                         "worker waits for children that are not its own");
+        return error_set(
+            err, BOXCAR_E_UNAVAILABLE,
+            "how the command ended is unknown: the program around the worker waits for children that are "
+            "not its own");
     if (WIFSIGNALED(status))
         return error_set(err, BOXCAR_E_UNAVAILABLE, "the command was killed by signal %d", WTERMSIG(status));
     if (WEXITSTATUS(status) != 0)
@@ -122,12 +139,12 @@ static boxcar_status finish(const struct program *program, bool in_time, boxcar_
     return BOXCAR_OK;
 }
 
-boxcar_status discovery_run_command(boxcar_str command, int64_t longest_ms, struct boxcar_discovered *list,
-                                    boxcar_error *err) {
+boxcar_status discovery_run_command(boxcar_str command, int64_t longest_ms, const atomic_bool *is_over,
+                                    struct boxcar_discovered *list, boxcar_error *err) {
     AUTO_BUF struct buf output = BUF_INIT;
-    struct program program;
+    struct program program = {.end_ms = clock_ms() + longest_ms, .is_over = is_over};
     TRY(start(command, &program, err));
-    bool in_time = listen_to(&program, longest_ms, &output);
+    bool in_time = listen_to(&program, &output);
     close(program.output_fd);
     TRY(finish(&program, in_time, err));
     if (output.failed)

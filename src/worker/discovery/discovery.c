@@ -24,6 +24,7 @@ struct discovery {
     size_t fixed_count;
     const char *path; /* of a file or a directory */
     const char *source;
+    atomic_bool is_over;
 };
 
 /* ---- a list ---- */
@@ -122,7 +123,7 @@ static boxcar_status read_source(struct discovery *discovery, struct boxcar_disc
     case BOXCAR_DISCOVERY_SQL:
         return store_query(options->where, options->query, 3, take_row, list, err);
     case BOXCAR_DISCOVERY_COMMAND:
-        return discovery_run_command(options->where, COMMAND_MS, list, err);
+        return discovery_run_command(options->where, COMMAND_MS, &discovery->is_over, list, err);
     }
     return BOXCAR_OK;
 }
@@ -278,6 +279,8 @@ void discovery_free(struct discovery *discovery) {
     arena_release(&discovery->arena);
     free(discovery);
 }
+
+void discovery_hurry(struct discovery *discovery) { atomic_store(&discovery->is_over, true); }
 
 bool discovery_is_live(const struct discovery *discovery) {
     return discovery->options.discovery != BOXCAR_DISCOVERY_NONE;

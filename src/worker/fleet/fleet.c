@@ -152,6 +152,9 @@ static void collect_ended(struct fleet *fleet) {
 
 /* ---- loops to be started ---- */
 
+/* A drain does not wait for it. */
+static bool has_given_up(const struct member *member) { return member->failures >= DRAIN_FAILURES; }
+
 static bool looks_at_files(struct fleet *fleet, int64_t now) {
     int64_t pause_ms = fleet->worker->tuning.poll_ms;
     if (now < fleet->next_watch_ms)
@@ -164,7 +167,8 @@ static void wake_due(struct fleet *fleet, int64_t now) {
     bool look_at_files = looks_at_files(fleet, now);
     AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&fleet->mutex);
     for (struct member *member = fleet->members; member; member = member->next)
-        member_wake_if_due(member, now, look_at_files);
+        if (!fleet->worker->drain || (!member->is_drained && !has_given_up(member)))
+            member_wake_if_due(member, now, look_at_files);
 }
 
 /* It failed before, and has not answered since. */
@@ -214,8 +218,6 @@ static void start_waiting(struct fleet *fleet) {
 }
 
 /* ---- the end of a drain ---- */
-
-static bool has_given_up(const struct member *member) { return member->failures >= DRAIN_FAILURES; }
 
 static int64_t count_claimed(const struct fleet *fleet) {
     int64_t claimed = atomic_load(&fleet->gone.claimed);

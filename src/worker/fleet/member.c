@@ -134,6 +134,7 @@ static void put_down(struct member *member) {
 bool member_start(struct member *member) {
     if (!prepare(member))
         return false;
+    member->seat.is_slow = member->seat.is_slow || member->failures > 0; /* nobody waits for a try */
     if (!share_seat(&member->fleet->share, &member->seat)) {
         close(member->worker.wake_fd);
         member->worker.wake_fd = -1;
@@ -218,5 +219,6 @@ void member_wake_if_due(struct member *member, int64_t now, bool look_at_file) {
         return;
     if (now < member->next_look_ms && !(is_idle && look_at_file && member->path && has_changed(member)))
         return;
+    member->seat.is_look = is_idle;
     member->state = BOXCAR_FLEET_WAITING;
 }

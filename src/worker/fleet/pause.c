@@ -1,6 +1,6 @@
 #include "pause.h"
 
-#define IDLE_LONGEST_LEAST_MS 1000
+#define IDLE_LONGEST_LEAST_MS 2000
 
 int64_t pause_down_ms(int64_t failures, double chance) {
     int64_t pause = PAUSE_DOWN_FIRST_MS;

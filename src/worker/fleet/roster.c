@@ -146,7 +146,7 @@ static void take_result(struct fleet *fleet, struct boxcar_discovered *list, box
                         const boxcar_error *err) {
     struct roster *roster = &fleet->roster;
     const boxcar_log_field source = {"source", boxcar_str_of(discovery_source(fleet->discovery))};
-    if (status != BOXCAR_OK && !roster->is_failing)
+    if (status != BOXCAR_OK && !roster->is_failing && !roster->stopping)
         store_log(&fleet->logger, BOXCAR_LOG_WARN, "discover", &source, 1,
                   "the stores cannot be listed, the last list stays: %s", err->message);
     else if (status == BOXCAR_OK && roster->is_failing)
@@ -159,12 +159,18 @@ static void take_result(struct fleet *fleet, struct boxcar_discovered *list, box
     worker_wake(fleet->worker);
 }
 
+/* A directory that is not mounted, or a file that is just being written, looks like an empty list. */
 static void refresh(struct fleet *fleet) {
     struct boxcar_discovered *list = NULL;
     boxcar_error err = BOXCAR_ERROR_INIT;
     pthread_mutex_unlock(&fleet->mutex);
     boxcar_status status = discovery_run(fleet->discovery, &list, &err);
     pthread_mutex_lock(&fleet->mutex);
+    if (status == BOXCAR_OK && list->count == 0 && fleet->count > 0) {
+        list_free(list);
+        status = error_set(&err, BOXCAR_E_INVALID, "the list is empty, which would end all %zu stores",
+                           fleet->count);
+    }
     take_result(fleet, list, status, &err);
 }
 
@@ -202,6 +208,7 @@ boxcar_status roster_begin(struct fleet *fleet, boxcar_error *err) {
 
 void roster_end(struct fleet *fleet) {
     struct roster *roster = &fleet->roster;
+    discovery_hurry(fleet->discovery);
     pthread_mutex_lock(&fleet->mutex);
     roster->stopping = true;
     pthread_cond_broadcast(&roster->changed);

@@ -57,6 +57,8 @@ static int64_t late_since(const struct share *share) {
     const struct seat *seat = share->turn;
     if (seat->is_claiming)
         return seat->claiming_since_ms;
+    if (seat->asked_at_ms == 0) /* its store is being opened: several are at once */
+        return seat->wants_since_ms;
     return seat->asked_at_ms > share->turn_since_ms ? seat->asked_at_ms : share->turn_since_ms;
 }
 
@@ -68,11 +70,11 @@ static int64_t patience_of(const struct share *share) {
 }
 
 static void pass_over_late(struct share *share, int64_t now) {
-    if (!share->turn || now - late_since(share) < patience_of(share))
-        return;
-    share->turn->is_slow = true;
-    share->last = (struct select_turn){share->turn->candidate.order, 0};
-    pass_turn(share, now);
+    while (share->turn && now - late_since(share) >= patience_of(share)) {
+        share->turn->is_slow = true;
+        share->last = (struct select_turn){share->turn->candidate.order, 0};
+        pass_turn(share, now);
+    }
 }
 
 static void withdraw(struct seat *seat, int64_t now) {
@@ -201,6 +203,7 @@ void seat_claimed(struct seat *seat, size_t count) {
     seat->held += count;
     seat->wants_since_ms = now;
     seat->candidate.claimed = (int64_t)count;
+    seat->is_look = seat->is_look && count == 0;
     if (!was_asked)
         return;
     seat->is_slow = now - seat->claiming_since_ms >= SHARE_PATIENCE_MS;
@@ -295,7 +298,7 @@ bool seat_should_rise(struct seat *seat, bool found, int64_t idle_ms) {
     if (atomic_load(&seat->is_closing))
         return true;
     AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&share->mutex);
-    if (!found && idle_ms >= share->idle_ms)
+    if (!found && (idle_ms >= share->idle_ms || (seat->is_look && seat->has_claimed)))
         return true;
     return seat->has_claimed && is_crowded(share) && (!found || has_had_its_batch(seat));
 }

@@ -38,6 +38,7 @@ struct seat {
     bool is_claiming;
     bool is_slow;     /* passed over: it claims out of turn */
     bool has_claimed; /* since it sat down */
+    bool is_look;     /* it was idle: when a claim brings nothing, it leaves at once */
     size_t held;      /* messages */
     int64_t wants_since_ms;
     int64_t asked_at_ms; /* for its turn, for the last time */

@@ -101,12 +101,13 @@ for ((round = 0; round < kills; round++)); do
     victim=$((RANDOM % 2))
     kill -KILL "${workers[victim]}"
     wait "${workers[victim]}" 2>/dev/null || true
+    write_list none # a worker does not start without a list
     start_worker
     workers[victim]=${workers[-1]}
     unset 'workers[-1]'
     pause
-    write_list none
 done
+write_list none
 
 # ---- the end ----
 

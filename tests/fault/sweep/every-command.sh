@@ -77,7 +77,7 @@ fill_tables() { # FILE
 # Those that only look.
 LOOKS=(
     "ls" "ls -o json --limit 1000" "ls --status done -o jsonl" "ls --box inbox" "ls --topic o*" "show 3 -o json" "show 4" "stats"
-    "stats --by-topic -o json" "dead ls" "dead show 2" "stream ls" "stream ls -o json" "stream ls --halted"
+    "stats --by-topic -o json" "store ls" "store ls -o json" "dead ls" "dead show 2" "stream ls" "stream ls -o json" "stream ls --halted"
     "stream show halt-1" "stream policy" "stream policy halt-1" "instance ls" "join ls" "join ls -o json"
     "join show $join" "inbox ls" "inbox show partner k1" "inbox check partner k1" "event read account-1"
     "event read account-1 -o json" "event follow --once" "settings" "settings max_attempts" "doctor" "doctor --audit"

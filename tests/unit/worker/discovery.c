@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "boxcar.h"
+#include "worker/discovery/discovery.h"
 
 static char folder[] = "/tmp/boxcar-discovery-XXXXXX";
 
@@ -122,6 +123,26 @@ static void a_command_prints_the_list(void **state) {
                      BOXCAR_E_UNAVAILABLE);
     assert_non_null(strstr(err.message, "status 3"));
     assert_int_equal(discover(BOXCAR_DISCOVERY_COMMAND, "/no/such/program", &list, &err), BOXCAR_E_NOT_FOUND);
+}
+
+/* One that hangs, also with its output closed, is killed when its time is over, or when the worker ends. */
+static void a_command_that_hangs_is_killed(void **state) {
+    static const char *const COMMANDS[] = {"/bin/sleep 1000",
+                                           "/bin/sh -c 'echo sqlite:x.db; exec >&-; sleep 1000'"};
+    struct boxcar_discovered list = {.arena = ARENA_INIT};
+    atomic_bool is_over = false;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(COMMANDS); i++) {
+        assert_int_equal(discovery_run_command(boxcar_str_of(COMMANDS[i]), 200, &is_over, &list, &err),
+                         BOXCAR_E_UNAVAILABLE);
+        assert_non_null(strstr(err.message, "killed"));
+    }
+    is_over = true;
+    assert_int_equal(discovery_run_command(boxcar_str_of(COMMANDS[0]), 1000000, &is_over, &list, &err),
+                     BOXCAR_E_UNAVAILABLE);
+    assert_int_equal(list.count, 0);
 }
 
 static boxcar_status add_two(void *context, boxcar_discovered *list, boxcar_error *err) {
@@ -256,6 +277,7 @@ int main(void) {
         cmocka_unit_test(rubbish_is_refused),
         cmocka_unit_test(a_directory_has_an_sqlite_file_for_each_store),
         cmocka_unit_test(a_command_prints_the_list),
+        cmocka_unit_test(a_command_that_hangs_is_killed),
         cmocka_unit_test(a_callback_adds_the_stores),
         cmocka_unit_test(an_identifier_stays_when_a_password_changes_and_differs_between_servers),
         cmocka_unit_test(the_path_of_an_sqlite_file_is_its_identifier),

@@ -146,6 +146,22 @@ static void a_slow_store_delays_no_other_for_long(void **state) {
     share_release(&t.share);
 }
 
+/* BX-102: many stores of a server that does not answer cost the others one wait, not one each. */
+static void stores_that_are_being_opened_are_waited_for_together(void **state) {
+    struct table t;
+
+    (void)state;
+    table_open(&t, BOXCAR_SELECT_ROUND_ROBIN, SEATS);
+    sit(&t, 4);
+    assert_false(ask(&t, 3));
+    for (int i = 0; i < 3; i++)
+        t.seats[i].wants_since_ms -= SHARE_PATIENCE_MS;
+    assert_true(ask(&t, 3));
+    seat_claimed(&t.seats[3], 5);
+    assert_true(ask(&t, 3));
+    share_release(&t.share);
+}
+
 /* BX-102: connections are bounded. */
 static void there_are_no_more_places_than_allowed(void **state) {
     struct table t;
@@ -198,6 +214,24 @@ static void an_idle_store_gives_its_place_up_in_time(void **state) {
     sit(&t, 1);
     assert_false(seat_should_rise(&t.seats[0], false, BOXCAR_FLEET_IDLE_MS_DEFAULT - 1));
     assert_true(seat_should_rise(&t.seats[0], false, BOXCAR_FLEET_IDLE_MS_DEFAULT));
+    share_release(&t.share);
+}
+
+/* BX-102: a look at a store that was idle takes a moment, unless there is work. */
+static void a_look_in_vain_ends_at_once(void **state) {
+    struct table t;
+
+    (void)state;
+    table_open(&t, BOXCAR_SELECT_ROUND_ROBIN, 2);
+    t.seats[0].is_look = t.seats[1].is_look = true;
+    sit(&t, 2);
+    assert_false(seat_should_rise(&t.seats[0], false, 0));
+    assert_true(ask(&t, 0));
+    seat_claimed(&t.seats[0], 0);
+    assert_true(seat_should_rise(&t.seats[0], false, 0));
+    assert_true(ask(&t, 1));
+    seat_claimed(&t.seats[1], 1);
+    assert_false(seat_should_rise(&t.seats[1], false, 0));
     share_release(&t.share);
 }
 
@@ -255,10 +289,12 @@ int main(void) {
         cmocka_unit_test(a_store_without_room_keeps_its_turn),
         cmocka_unit_test(a_store_that_wants_nothing_passes_its_turn_on),
         cmocka_unit_test(a_slow_store_delays_no_other_for_long),
+        cmocka_unit_test(stores_that_are_being_opened_are_waited_for_together),
         cmocka_unit_test(there_are_no_more_places_than_allowed),
         cmocka_unit_test(a_store_that_is_away_keeps_no_place_and_comes_back_first),
         cmocka_unit_test(a_store_gives_its_place_up_after_a_batch_when_others_wait),
         cmocka_unit_test(an_idle_store_gives_its_place_up_in_time),
+        cmocka_unit_test(a_look_in_vain_ends_at_once),
         cmocka_unit_test(a_store_that_is_closing_claims_no_more),
         cmocka_unit_test(one_suspect_at_a_time_in_all_stores),
         cmocka_unit_test(a_message_that_runs_alone_is_alone_in_all_stores),
