@@ -18,7 +18,7 @@ declare
         'event_append', 'event_append_many', 'event_read', 'event_read_all', '_event_append', '_event_read_all'];
     worker constant text[] := producer || doctor || array['outbox_claim', 'outbox_ack', 'outbox_abandon',
         'outbox_defer', 'outbox_fail', 'outbox_renew', 'outbox_reap', '_claim', '_ack', '_ack_run', '_abandon', '_defer', '_fail', '_renew',
-        '_claim_numbered', '_claim_own', '_returned', '_work_ids', '_want_partitions', '_give_back_claim', '_before_claims', '_try_claim', '_reap', '_bury_expired', '_was_settled', '_maintain', '_readers', '_subscriptions', '_expire_fresh', '_settings', '_stats',
+        '_claim_numbered', '_claim_own', '_returned', '_work_ids', '_want_partitions', '_give_back_claim', '_before_claims', '_try_claim', '_reap', '_bury_expired', '_was_settled', '_maintain', '_readers', '_check_reader', '_expire_fresh', '_settings', '_stats',
         '_sequence_events', '_heartbeat', '_farewell', '_fall_asleep', '_get_up', '_is_drained',
         '_resolve', '_lock_ahead', '_lock_ahead_of', '_lock_joins', '_joins_ended', 'inbox_claim', 'inbox_ack', 'inbox_abandon', 'inbox_defer',
         'inbox_fail', 'inbox_renew', 'inbox_reap', '_register', '_beat_alone', '_remove_stale', '_evaluate_due_waits', '_record_stages', '_stages',
