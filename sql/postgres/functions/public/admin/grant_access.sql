@@ -9,7 +9,7 @@ declare
         '_session', '_query_shape', '_upkeep', '_own', '_no_reader', '_subscriptions'];
     viewer constant text[] := doctor || array['_store_info', '_page', '_dead_page', '_attempts', '_settings',
         '_join_find', '_join_page', '_join_members', 'message_joins', '_inbox_find', '_stages', '_stream_page', '_stream_rules', '_stream_violations', '_instances', '_sort_now',
-        '_ids', '_spent', '_reads', '_sees_owners', '_veil', '_derive_id', '_subscriptions', '_delivery_attempts'];   -- these: views run functions with the reader's rights
+        '_ids', '_spent', '_sees_owners', '_veil', '_derive_id', '_subscriptions', '_delivery_attempts'];   -- these: views run functions with the reader's rights
     producer constant text[] := array['_store_info', 'enqueue', 'enqueue_many', '_enqueue', '_enqueue_messages', '_enqueue_plain', '_enqueue_known', '_enqueue_one', '_hold_keys', 'join_start', 'join_attach',
         'join_attach_many', 'join_report_completed', 'join_report_failed', 'join_wait', 'join_cancel', '_join_start',
         '_attach', '_join_report', '_join_cancel', '_join_wait', '_join_find', '_join_page', '_join_members', 'message_joins',
