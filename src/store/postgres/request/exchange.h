@@ -18,7 +18,7 @@ struct step {
     const struct instance *instance; /* if it registers one */
     PGresult *brought;               /* messages that are read once the transaction is committed */
 };
-#define STEPS_MAX (10 + BOXES * (BOXCAR_SETTLE_KINDS + 5))
+#define STEPS_MAX (10 + BOXES * (BOXCAR_SETTLE_KINDS + 6))
 
 struct exchange {
     struct pg_store *pg;

@@ -374,6 +374,7 @@ void pg_params_for_step(struct pg_params *params, const struct exchange *x, cons
     case PG_LOCK_AHEAD:
         add_lock_ahead(params, request);
         break;
+    case PG_READER:
     case PG_REAP:
         pg_params_add(params, P_INT2(request_reader(request, step->box)));
         break;

@@ -219,6 +219,7 @@ static boxcar_status read_answer(struct exchange *x, struct step *step, PGresult
         x->pg->ended_before = *result;
         *result = NULL;
         return BOXCAR_OK;
+    case PG_READER:
     case PG_WANT_PARTITIONS:
     case PG_HOLD_KEYS:
     case PG_LOCK_AHEAD:

@@ -98,9 +98,14 @@ static bool asks_for_ends(const struct exchange *x) {
 
 static void plan_first(struct exchange *x) {
     const struct request *request = x->request;
+    bool stores =
+        request->base.messages[BOXCAR_OUTBOX].count + request->base.messages[BOXCAR_INBOX].count > 0;
 
     if (x->shares_ends)
         plan(x, PG_JOINS_ENDED, BOXCAR_OUTBOX);
+    for (int box = 0; stores && box < BOXES; box++)
+        if (request->parts[box].reader > 0)
+            plan(x, PG_READER, (boxcar_box)box);
     if (request->base.partition_count > 0)
         plan(x, PG_WANT_PARTITIONS, BOXCAR_OUTBOX);
     plan_enqueue(x, BOXCAR_INBOX);

@@ -154,6 +154,7 @@ const struct pg_statement_entry PG_STATEMENT_TABLE[PG_STATEMENTS] = {
                      "_dead_act($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
                      "1lllU", PG_SLOW},
     [PG_CANCEL] = {CALL "_cancel_message($1, $2, $3)", "1U"},
+    [PG_READER] = {CALL "_check_reader($1)", NOTHING},
     [PG_READERS] = {CALL "_readers()", "*s"},
     [PG_MAINTAIN] = {"select reaped, expired, purged_done, purged_dead, more, settled, timed_out, "
                      "purged_joins, ended, purged_keys" FROM "_maintain($1)",

@@ -39,6 +39,7 @@ enum pg_statement {
     PG_DEAD_PAGE,
     PG_DEAD_ACT,
     PG_CANCEL,
+    PG_READER,
     PG_READERS,
     PG_MAINTAIN,
     PG_UPKEEP,

@@ -9,7 +9,7 @@ declare
         '_session', '_query_shape', '_upkeep', '_own', '_no_reader', '_subscriptions'];
     viewer constant text[] := doctor || array['_store_info', '_page', '_dead_page', '_attempts', '_settings',
         '_join_find', '_join_page', '_join_members', 'message_joins', '_inbox_find', '_stages', '_stream_page', '_stream_rules', '_stream_violations', '_instances', '_sort_now',
-        '_ids', '_spent', '_reads', '_sees_owners', '_veil', '_derive_id', '_subscriptions', '_delivery_attempts'];   -- these: views run functions with the reader's rights
+        '_ids', '_spent', '_sees_owners', '_veil', '_derive_id', '_subscriptions', '_delivery_attempts'];   -- these: views run functions with the reader's rights
     producer constant text[] := array['_store_info', 'enqueue', 'enqueue_many', '_enqueue', '_enqueue_messages', '_enqueue_plain', '_enqueue_known', '_enqueue_one', '_hold_keys', 'join_start', 'join_attach',
         'join_attach_many', 'join_report_completed', 'join_report_failed', 'join_wait', 'join_cancel', '_join_start',
         '_attach', '_join_report', '_join_cancel', '_join_wait', '_join_find', '_join_page', '_join_members', 'message_joins',
@@ -18,7 +18,7 @@ declare
         'event_append', 'event_append_many', 'event_read', 'event_read_all', '_event_append', '_event_read_all'];
     worker constant text[] := producer || doctor || array['outbox_claim', 'outbox_ack', 'outbox_abandon',
         'outbox_defer', 'outbox_fail', 'outbox_renew', 'outbox_reap', '_claim', '_ack', '_ack_run', '_abandon', '_defer', '_fail', '_renew',
-        '_claim_numbered', '_claim_own', '_returned', '_work_ids', '_want_partitions', '_give_back_claim', '_before_claims', '_try_claim', '_reap', '_bury_expired', '_was_settled', '_maintain', '_readers', '_subscriptions', '_expire_fresh', '_settings', '_stats',
+        '_claim_numbered', '_claim_own', '_returned', '_work_ids', '_want_partitions', '_give_back_claim', '_before_claims', '_try_claim', '_reap', '_bury_expired', '_was_settled', '_maintain', '_readers', '_check_reader', '_expire_fresh', '_settings', '_stats',
         '_sequence_events', '_heartbeat', '_farewell', '_fall_asleep', '_get_up', '_is_drained',
         '_resolve', '_lock_ahead', '_lock_ahead_of', '_lock_joins', '_joins_ended', 'inbox_claim', 'inbox_ack', 'inbox_abandon', 'inbox_defer',
         'inbox_fail', 'inbox_renew', 'inbox_reap', '_register', '_beat_alone', '_remove_stale', '_evaluate_due_waits', '_record_stages', '_stages',

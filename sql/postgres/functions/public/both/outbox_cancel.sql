@@ -1,4 +1,4 @@
--- Buries a message that is not in progress, for all readers of the box or for one subscription. Give one of the two ids; returns the
+-- Buries a message that is not in progress, for the main reader of the box or for a subscription. Give one of the two ids; returns the
 -- work id.
 create or replace function :"schema".outbox_cancel(work_id bigint default null, message_id uuid default null,
                                                          subscription text default null)

@@ -8,6 +8,9 @@ declare
     named bigint[] := work_ids || array(
         select m.work_id from :"schema".message m where m.message_id = any (message_ids));
 begin
+    if p_box > 1 then
+        perform :"schema"._log_box(p_box);   -- there is such a reader
+    end if;
     return array(
         select d.work_id from :"schema".dead d
         where d.box = p_box
