@@ -101,6 +101,8 @@ struct side {
 };
 
 extern const struct side SIDE_BOXCAR;
+/* A connection of it drains this subscription from now on. */
+void boxcar_connection_subscribe(void *connection, boxcar_str name);
 /* Boxcar's SQL functions on PostgreSQL: enqueue(), and enqueue_many(jsonb). */
 extern const struct side SIDE_SQL;
 /* `boxcar enqueue --batch`: a process for each call. */

@@ -6,6 +6,7 @@
 struct connection {
     boxcar_store *store;
     boxcar_owner owner;
+    boxcar_box reader; /* whose messages it drains */
     boxcar_new_message *messages;
     boxcar_enqueued *enqueued;
     boxcar_settlement *settlements;
@@ -18,7 +19,15 @@ static void *open_boxcar(const struct place *place) {
 
     c->store = place_open(place);
     c->owner.uuid = boxcar_uuid_new();
+    c->reader = BOXCAR_OUTBOX;
     return c;
+}
+
+void boxcar_connection_subscribe(void *connection, boxcar_str name) {
+    struct connection *c = connection;
+    boxcar_error err = BOXCAR_ERROR_INIT;
+
+    bench_must(boxcar_subscription_find(c->store, name, &c->reader, &err), "subscription", &err);
 }
 
 static void release_room(struct connection *c) {
@@ -74,6 +83,7 @@ static void ack(struct connection *c, size_t count) {
     size_t affected = 0;
 
     me.owner = c->owner;
+    me.box = c->reader;
     bench_must(boxcar_ack(c->store, &me, c->settlements, count, NULL, &affected, &err), "ack", &err);
     if (affected != count)
         bench_die("ack: %zu of %zu messages were acked", affected, count);
@@ -88,6 +98,7 @@ static size_t drain(void *connection, size_t batch) {
 
     make_room(c, batch);
     options.owner = c->owner;
+    options.box = c->reader;
     options.lease_ms = BENCH_LEASE_MS;
     options.batch_size = (int)batch;
     bench_must(boxcar_claim(c->store, &options, &list, &err), "claim", &err);
