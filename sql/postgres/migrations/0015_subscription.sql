@@ -54,6 +54,23 @@ create table :"schema".reader_skip (
     with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 -- Whether there may be any; set as awaited_flag is (see 0011).
 create sequence :"schema".skip_flag minvalue 0;
+-- For whom open transactions hold messages (_note_holder).
+create sequence :"schema".holder_0 minvalue 0;
+create sequence :"schema".holder_1 minvalue 0;
+create sequence :"schema".holder_2 minvalue 0;
+create sequence :"schema".holder_3 minvalue 0;
+create sequence :"schema".holder_4 minvalue 0;
+create sequence :"schema".holder_5 minvalue 0;
+create sequence :"schema".holder_6 minvalue 0;
+create sequence :"schema".holder_7 minvalue 0;
+create sequence :"schema".holder_8 minvalue 0;
+create sequence :"schema".holder_9 minvalue 0;
+create sequence :"schema".holder_10 minvalue 0;
+create sequence :"schema".holder_11 minvalue 0;
+create sequence :"schema".holder_12 minvalue 0;
+create sequence :"schema".holder_13 minvalue 0;
+create sequence :"schema".holder_14 minvalue 0;
+create sequence :"schema".holder_15 minvalue 0;
 
 -- What claimers know of their reader without a look: log_box: the box of its messages. choosy: it does not want all of them.
 -- in_exact, in_prefixes: the topics that it wants (both null: all); but_exact, but_prefixes: those that a subscription took away from it;

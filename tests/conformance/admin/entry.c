@@ -199,7 +199,8 @@ static void lease_and_batch_size_of_a_claim_are_checked(void **state) {
         assert_refused(&worker, "owner",
                        "select * from _claim(0::smallint, null, '1 second', 1, null, null, true, true)");
         assert_refused(&worker, "box",
-                       "select * from _claim(2::smallint, " OWNER ", '1 second', 1, null, null, true, true)");
+                       "select * from _claim(-1::smallint, " OWNER
+                       ", '1 second', 1, null, null, true, true)");
         assert_refused(&worker, "box",
                        "select * from _claim(null, " OWNER ", '1 second', 1, null, null, true, true)");
         assert_refused(&worker, "lease", RENEW("null"));

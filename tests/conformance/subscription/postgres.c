@@ -68,6 +68,28 @@ static void beginning_has_what_the_main_reader_took_early(void **state) {
     PQfinish(conn);
 }
 
+/* BX-093: what an open claim takes out of the log would be missed. */
+static void first_subscription_waits_for_claims_that_are_open(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id id = enqueue(f, "t", "p").work_id;
+    PGconn *conn = fixture_connect(f), *maker = fixture_connect(f), *watcher = fixture_connect(f);
+    boxcar_box audit;
+    pg_exec(conn, "begin");
+    assert_int_equal(pg_number(conn, "select work_id from outbox_claim(" ME ", '30 s', 1)"), id.value);
+    assert_true(PQsendQuery(maker, "select subscription_add('audit', '{t}', start_at => 'beginning')"));
+    pg_await_blocked(watcher, maker);
+    pg_exec(conn, "commit");
+    PGresult *made = PQgetResult(maker);
+    assert_int_equal(PQresultStatus(made), PGRES_TUPLES_OK);
+    PQclear(made);
+    ASSERT_OK(f, boxcar_subscription_find(f->store, BOXCAR_STR("audit"), &audit, &f->err));
+    finish_as(f, audit, &id, 1);
+    assert_int_equal(audit_lost(f), 0);
+    PQfinish(conn);
+    PQfinish(maker);
+    PQfinish(watcher);
+}
+
 /* BX-030, BX-091 */
 static void claim_of_one_reader_inside_a_transaction_leaves_the_message_to_the_other(void **state) {
     struct fixture *f = *state;
@@ -182,6 +204,7 @@ static void views_show_deliveries_and_figures(void **state) {
 static const struct CMUnitTest TESTS[] = {
     TEST(writer_that_was_open_at_the_start_is_not_missed),
     TEST(beginning_has_what_the_main_reader_took_early),
+    TEST(first_subscription_waits_for_claims_that_are_open),
     TEST(claim_of_one_reader_inside_a_transaction_leaves_the_message_to_the_other),
     TEST(claim_of_a_subscription_inside_a_transaction_may_be_undone),
     TEST(claim_of_a_subscription_inside_a_transaction_is_kept_by_its_commit),

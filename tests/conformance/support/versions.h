@@ -6,7 +6,8 @@
 /* Version 14: before subscriptions, and without the views that know of them. */
 #define POSTGRES_BACK_TO_14                                                                                  \
     "drop table reader, reader_rewind, reader_change, reader_skip cascade; drop sequence reader_number, "    \
-    "skip_flag; "                                                                                            \
+    "skip_flag, holder_0, holder_1, holder_2, holder_3, holder_4, holder_5, holder_6, holder_7, holder_8, "  \
+    "holder_9, holder_10, holder_11, holder_12, holder_13, holder_14, holder_15; "                           \
     "alter table frontier drop column log_box, drop column choosy, drop column in_exact, drop column "       \
     "in_prefixes, "                                                                                          \
     "drop column but_exact, drop column but_prefixes, drop column from_time, drop column from_id; "          \

@@ -513,7 +513,8 @@ static const struct trap TRAPS[] = {
     {"statistics_look_parked_messages_up",
      stats_of_a_long_parking_lot,
      {{"one look-up each", "_parked_sample",
-       "cross join lateral (select p from :\"schema\".parked p where p.work_id = s.work_id offset 0) x",
+       "cross join lateral (select p from :\"schema\".parked p where p.work_id = s.work_id and p.box = p_box "
+       "offset 0) x",
        "join :\"schema\".parked p on p.work_id = s.work_id cross join lateral (select p) x", READS_PARKED}}},
 };
 

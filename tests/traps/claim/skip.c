@@ -168,8 +168,8 @@ static const char *cancelled_in_the_pool(struct fixture *f) {
 
 #define TAKING_OUT(verdict)                                                                                  \
     {                                                                                                        \
-        "taking them out of the lane", "_bury_fresh",                                                        \
-            "update :\"schema\".message m set lane = 2 where m.work_id = any (ids);", "", verdict            \
+        "taking them out of the lane", "_bury_fresh", "perform :\"schema\"._leave_out(p_box, ids);", "",     \
+            verdict                                                                                          \
     }
 
 static const struct trap TRAPS[] = {
@@ -181,8 +181,9 @@ static const struct trap TRAPS[] = {
       {"trimming", "_add_frontier", "if f.seq % 64 = 0 then", "if false then", PILES_UP}}},
     {"cancelling_costs_the_same_however_many_were_cancelled",
      cancelled_one_by_one,
-     {{"the index of dead letters", "_cancel", "where i.work_id = id;",
-       "where i.work_id = id and (select count(*) from :\"schema\".dead d where d.work_id > 0) >= 0;",
+     {{"the index of dead letters", "_cancel", "where i.work_id = id and i.reader = p_box;",
+       "where i.work_id = id and i.reader = p_box and (select count(*) from :\"schema\".dead d where "
+       "d.work_id > 0) >= 0;",
        COSTS_MORE}}},
     {"what_was_cancelled_is_nothing_to_wait_for",
      nothing_but_cancelled,

@@ -1,7 +1,7 @@
 -- Raises the error that there is no such subscription (BX002).
-create or replace function :"schema"._no_reader(name text) returns void
+create or replace function :"schema"._no_reader(which text) returns void
 language plpgsql immutable :pinned as $$
 begin
-    raise exception using errcode = 'BX002', column = 'subscription', message = 'there is no subscription ' || coalesce(name, '?'),
+    raise exception using errcode = 'BX002', column = 'subscription', message = 'there is no subscription ' || coalesce(which, '?'),
         hint = 'boxcar subscription ls lists them.';
 end $$;

@@ -14,7 +14,7 @@ language plpgsql stable :pinned as $$
 #variable_conflict use_column
 declare
     turn constant regclass := case p_box when 0 then ':"schema".outbox_turn'::regclass when 1 then ':"schema".inbox_turn'::regclass
-                                        else :"schema"._own('turn', p_box) end;
+                                        else to_regclass(format('%I.%I', :'schema', 'turn_' || coalesce(p_box, -1))) end;
 begin
     return query
     with recursive lock as materialized (

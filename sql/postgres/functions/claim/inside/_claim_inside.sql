@@ -49,6 +49,7 @@ begin
                 end if;
                 return '{}'::int8multirange;
             end if;
+            perform :"schema"._note_holder(f.box, pooled || ahead);
             in_time := :"schema"._let_others_end(f.box, places, ahead <> '{}');
             skips := pg_sequence_last_value(':"schema".skip_flag') is not null;
             f := :"schema"._frontier(f.box, 0::smallint);

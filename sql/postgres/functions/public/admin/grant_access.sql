@@ -6,7 +6,7 @@ language plpgsql volatile :pinned as $$
 declare
     doctor constant text[] := array['_stats', '_checkup', '_live_hosts', '_live_patterns', '_ready_topics',
         '_held_snapshots', '_snapshot_holders', '_table_health', '_claim_blockers', '_stream_holders', '_locked_streams',
-        '_session', '_query_shape', '_upkeep', '_own', '_no_reader', '_subscriptions'];
+        '_session', '_query_shape', '_upkeep', '_subscriptions'];
     viewer constant text[] := doctor || array['_store_info', '_page', '_dead_page', '_attempts', '_settings',
         '_join_find', '_join_page', '_join_members', 'message_joins', '_inbox_find', '_stages', '_stream_page', '_stream_rules', '_stream_violations', '_instances', '_sort_now',
         '_ids', '_spent', '_sees_owners', '_veil', '_derive_id', '_subscriptions', '_delivery_attempts'];   -- these: views run functions with the reader's rights

@@ -22,6 +22,7 @@ begin
                    for update skip locked))) then
         raise exception using errcode = '55P03', message = 'another call is at work on a message just now; try again';
     end if;
+    perform :"schema"._note_holder(p_box, ids);
     if p_lane = 0 then
         -- Claimers may have found one free before the lock (as in _claim_inside). Otherwise this transaction has them, in the
         -- pool or beyond the frontier.
