@@ -62,6 +62,7 @@ struct boxcar_worker {
     _Atomic int64_t turned_at_ms;  /* the loop */
     struct worker_counters count;
     bool is_hopeless;            /* its handlers hang, so that it had to end */
+    bool has_unsettled;          /* it ended with messages whose results the store did not take */
     _Atomic int64_t maintain_ms; /* of a fleet: as the tuning says, for the thread of upkeep */
     struct tuning tuning;        /* the loop's while it runs */
     pthread_mutex_t mutex;

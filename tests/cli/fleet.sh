@@ -74,6 +74,14 @@ exits "a store that is not there" 5 worker --drain --store "$one" --store "sqlit
 is "the others are served" 10 "$(wc -l <notes.txt)"
 is "one line about it" 1 "$(grep -c 'event=detached store=sqlite:.*absent.db' err.txt)"
 like "and why it ended so" "*1 of 3 stores could not be used*absent.db*boxcar init*" "$err"
+# Nor is it a failure when the worker is told to stop.
+boxcar worker --store "$one" --store "sqlite:$here/absent.db" --handler t=discard 2>log.txt &
+pid=$!
+wait_for grep -q 'event=detached' log.txt
+kill "$pid"
+status=0
+wait "$pid" || status=$?
+is "SIGTERM is a clean end while a store is down" 0 "$status"
 refuses "a store twice" 4 "*names the store sqlite:*two.db twice*" boxcar worker --drain --handler t=discard \
     --store "$two" --store "sqlite:$here/./two.db" --log-level error
 refuses "an unknown kind" 2 "*--discover is 'what:x': give file:PATH, directory:PATH, sql:URL or command:PROGRAM" \

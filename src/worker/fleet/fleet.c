@@ -129,11 +129,11 @@ static void pass_stops_on(struct fleet *fleet) {
 
 /* ---- loops that have ended ---- */
 
-/* What was left unsettled at a stop is how the worker ends. */
+/* What was left unsettled at a stop is how the worker ends; a store that is down then is no failure. */
 static void note_end(struct fleet *fleet, const struct member *member) {
     if (member->status == BOXCAR_OK || fleet->end_error.status != BOXCAR_OK)
         return;
-    if (is_stopping(fleet) || member->worker.is_hopeless)
+    if (member->worker.has_unsettled || member->worker.is_hopeless)
         fleet->end_error = member->err;
     if (member->worker.is_hopeless)
         worker_stop(fleet->worker);

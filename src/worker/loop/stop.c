@@ -54,6 +54,7 @@ static int64_t cancel_at(const struct pump *pump) {
 
 static void end_unsettled(struct pump *pump) {
     pump->done = true;
+    pump->worker->has_unsettled = true;
     error_set(&pump->end_error, BOXCAR_E_UNAVAILABLE,
               "the store could not be reached in time; messages left until their lease ends: %zu",
               pump->held_count);
