@@ -90,7 +90,7 @@ struct acked_list {
 struct reader {
     int number;
     boxcar_box box; /* of the messages that it reads */
-    bool paused;
+    bool paused, only;
     boxcar_str *patterns; /* in the scratch arena */
     size_t pattern_count;
     int64_t max_lag_ms, max_lag_count; /* 0 = off */

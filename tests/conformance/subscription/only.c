@@ -122,6 +122,22 @@ static void a_member_that_is_not_read_yet_is_not_taken(void **state) {
     subscribe_this(f, &subscription);
 }
 
+/* BX-095, BX-092 */
+static void new_patterns_take_no_member_either(void **state) {
+    struct fixture *f = *state;
+    subscribe_only(f, "a", "t");
+    boxcar_join_id join = start_join(f, 1);
+    boxcar_work_id id = enqueue_step(f, join).work_id;
+    boxcar_str pattern = BOXCAR_STR(STEP);
+    boxcar_subscription_changes changes = BOXCAR_SUBSCRIPTION_CHANGES_INIT;
+    changes.patterns = &pattern;
+    changes.pattern_count = 1;
+    ASSERT_FAILS(f, BOXCAR_E_CONFLICT,
+                 boxcar_subscription_change(f->store, BOXCAR_STR("a"), &changes, &f->err));
+    finish_as(f, BOXCAR_OUTBOX, &id, 1);
+    ASSERT_OK(f, boxcar_subscription_change(f->store, BOXCAR_STR("a"), &changes, &f->err));
+}
+
 static const struct CMUnitTest TESTS[] = {
     TEST(the_main_reader_does_not_get_what_is_taken),
     TEST(streams_delays_and_times_to_live_are_taken_too),
@@ -131,5 +147,6 @@ static const struct CMUnitTest TESTS[] = {
     TEST(the_main_reader_gets_the_topic_back_when_it_is_removed),
     TEST(a_topic_that_is_taken_cannot_be_a_members),
     TEST(a_member_that_is_not_read_yet_is_not_taken),
+    TEST(new_patterns_take_no_member_either),
 };
 const struct suite SUBSCRIPTION_ONLY_SUITE = SUITE(TESTS);

@@ -292,5 +292,5 @@ boxcar_status sqlite_settle(struct sqlite_store *store, const struct request *re
         TRY(sqlite_finish(store, request->base.owner, affected, err));
     if (kind == BOXCAR_RENEW || kind == BOXCAR_RECORD)
         drop_repeated(affected);
-    return sqlite_join_count_buried(store, err);
+    return store->reader == NULL ? sqlite_join_count_buried(store, err) : BOXCAR_OK;
 }

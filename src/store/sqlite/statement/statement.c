@@ -425,8 +425,9 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "on m.work_id between f.first_id and f.last_id "
         "union all select box, topic, 5 from boxcar_dead) group by box, topic",
 
-    [S_READER_READ] = "select box, patterns, paused_at, max_lag_ms, max_lag_count from boxcar_reader "
-                      "where number = ?1 and name is not null",
+    [S_READER_READ] =
+        "select box, patterns, paused_at, max_lag_ms, max_lag_count, \"only\" from boxcar_reader "
+        "where number = ?1 and name is not null",
     [S_READERS_TAKING] =
         "select patterns from boxcar_reader where box = ?1 and \"only\" = 1 and name is not null",
     [S_READER_NEXT] = "select min(number) from boxcar_reader where number > ?1 and name is not null",
@@ -474,7 +475,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_MEMBER_TAKEN] =
         "select 1 from boxcar_join_member k join boxcar_join j on j.join_id = k.join_id and j.status = 0 "
         "join boxcar_message m on m.work_id = k.work_id "
-        "where k.work_id > (select position from boxcar_frontier where box = ?1) and m.box = ?1 "
+        "where k.work_id > (select position from boxcar_frontier where box = ?1) and m.box = ?1 and m.lane "
+        "<> 1 "
         "and exists (select 1 from json_each(?2) t where t.value = m.topic or substr(t.value, -1) = '*' "
         "and substr(m.topic, 1, length(t.value) - 1) = substr(t.value, 1, length(t.value) - 1)) limit 1",
     [S_SUBSCRIPTIONS] = "select name, number, box, patterns, \"only\", created_at, start_at, paused_at, "

@@ -28,7 +28,10 @@ static bool are_texts(const json_t *array) {
 
 boxcar_status sqlite_patterns_parse(boxcar_str json, struct arena *arena, boxcar_str **ret_patterns,
                                     size_t *ret_count, boxcar_error *err) {
-    json_t *array = json.data != NULL ? json_loadb(json.data, json.len, 0, NULL) : NULL;
+    json_error_t why = {.line = 0};
+    json_t *array = json.data != NULL ? json_loadb(json.data, json.len, 0, &why) : NULL;
+    if (array == NULL && json.data != NULL && json_error_code(&why) == json_error_out_of_memory)
+        return error_no_memory(err);
     size_t count = are_texts(array) ? json_array_size(array) : 0;
     boxcar_str *patterns = arena_alloc_array(arena, count, sizeof(*patterns));
     boxcar_status status =
@@ -64,6 +67,7 @@ static boxcar_status read_reader(struct sqlite_store *store, int number, struct 
     *reader = (struct reader){.number = number,
                               .box = (boxcar_box)query_get_int(&query, 0),
                               .paused = !query_is_null(&query, 2),
+                              .only = query_get_int(&query, 5) != 0,
                               .max_lag_ms = query_get_int(&query, 3),
                               .max_lag_count = query_get_int(&query, 4)};
     return sqlite_patterns_parse(query_get_text(&query, 1), &store->scratch, &reader->patterns,

@@ -43,13 +43,10 @@ static boxcar_status check_name(struct sqlite_store *store, boxcar_str name, box
 }
 
 /* Its join would wait for a step that the main reader never ends. */
-static boxcar_status check_members(struct sqlite_store *store, const boxcar_new_subscription *given,
-                                   const char *patterns, boxcar_error *err) {
+static boxcar_status check_members(struct sqlite_store *store, boxcar_box box, const char *patterns,
+                                   boxcar_error *err) {
     int64_t taken = 0;
-    if (!given->only || given->box != BOXCAR_OUTBOX)
-        return BOXCAR_OK;
-    TRY(query_find_int(store, S_MEMBER_TAKEN, &taken, err, Q_INT(given->box),
-                       Q_TEXT(boxcar_str_of(patterns))));
+    TRY(query_find_int(store, S_MEMBER_TAKEN, &taken, err, Q_INT(box), Q_TEXT(boxcar_str_of(patterns))));
     return taken == 0 ? BOXCAR_OK
                       : error_set(err, BOXCAR_E_CONFLICT,
                                   "a message with one of these topics is a member of an open join, and the "
@@ -84,7 +81,8 @@ static boxcar_status add(struct sqlite_store *store, struct changing *changing, 
     if (patterns == NULL)
         return error_no_memory(err);
     TRY(check_name(store, given->name, err));
-    TRY(check_members(store, given, patterns, err));
+    if (given->only)
+        TRY(check_members(store, given->box, patterns, err));
     TRY(sqlite_place_find(store, given->box, &place, false, &position, err));
     TRY(insert(store, given, &place, patterns, &changing->reader, err));
     TRY(query_do(store, S_READER_FRONTIER, err, Q_INT(changing->reader), Q_INT(position)));
@@ -99,6 +97,8 @@ static boxcar_status alter(struct sqlite_store *store, const boxcar_subscription
         changes->pattern_count > 0 ? format_patterns(changes->patterns, changes->pattern_count) : NULL;
     if (changes->pattern_count > 0 && patterns == NULL)
         return error_no_memory(err);
+    if (patterns != NULL && store->reader->only)
+        TRY(check_members(store, store->reader->box, patterns, err));
     return query_do(
         store, S_READER_ALTER, err, Q_INT(store->reader->number),
         Q_TEXT(patterns != NULL ? boxcar_str_of(patterns) : BOXCAR_NO_STR),

@@ -159,6 +159,18 @@ static boxcar_status give_up_parked(struct sqlite_store *store, boxcar_time befo
     return BOXCAR_OK;
 }
 
+/* *up_to: the last message of those that are too many; as it is if there are none. */
+static boxcar_status find_too_many(struct sqlite_store *store, const struct reader *reader, int64_t *up_to,
+                                   boxcar_error *err) {
+    int64_t position = 0, end = 0;
+    TRY(query_find_int(store, S_FRONTIER_READ, &position, err, Q_INT(reader->number)));
+    TRY(query_find_int(store, S_LOG_END, &end, err));
+    if (end - position <= reader->max_lag_count) /* without counting those that it wants */
+        return BOXCAR_OK;
+    return query_find_int(store, S_UNREAD_BEYOND, up_to, err, Q_INT(reader->number),
+                          Q_INT(reader->max_lag_count));
+}
+
 static boxcar_status limit_lag(struct sqlite_store *store, int limit, int64_t *ret_count, boxcar_error *err) {
     const struct reader *reader = store->reader;
     struct lag lag = {.before =
@@ -167,8 +179,7 @@ static boxcar_status limit_lag(struct sqlite_store *store, int limit, int64_t *r
         return BOXCAR_OK;
     TRY(sqlite_settings_load(store, err));
     if (reader->max_lag_count > 0)
-        TRY(query_find_int(store, S_UNREAD_BEYOND, &lag.up_to, err, Q_INT(reader->number),
-                           Q_INT(reader->max_lag_count)));
+        TRY(find_too_many(store, reader, &lag.up_to, err));
     if (reader->max_lag_ms > 0)
         TRY(give_up_parked(store, lag.before, limit, ret_count, err));
     return *ret_count < limit ? give_up_unread(store, &lag, limit, ret_count, err) : BOXCAR_OK;
