@@ -22,13 +22,17 @@ void recycle_keep(const struct place *place) {
         " end loop; end $$");
 }
 
-/* As a replica would: no triggers, no foreign keys. Most tables are empty in most rows, and a truncated table
- * is a dozen new files. */
+/* Subscriptions are gone, and what they have of their own. As a replica would: no triggers, no foreign keys.
+ * Most tables are empty in most rows, and a truncated table is a dozen new files. */
 void recycle_reset(const struct place *place) {
     run_on(
         place,
         "set session_replication_role = replica;"
         "do $$ declare s name := current_schema(); kept name := s || '_kept'; t name; columns text; begin"
+        " for t in select relname from pg_class where relnamespace = s::regnamespace"
+        "  and relname ~ '^(turn|upkeep|claims|quiet)_[0-9]+$' loop"
+        "  execute format(case when t ~ '^[tu]' then 'drop view %I.%I' else 'drop sequence %I.%I' end, s, t);"
+        " end loop;"
         " execute (select 'truncate ' || string_agg(oid::regclass::text, ', ') || ' cascade'"
         "  from pg_class where relnamespace = s::regnamespace and relkind = 'r'"
         "  and pg_relation_size(oid) > 0);"
