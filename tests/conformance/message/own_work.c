@@ -349,10 +349,10 @@ static void key_named_twice_is_leased_once(void **state) {
 static void lease_that_is_over_does_not_come_back(void **state) {
     struct fixture *f = *state;
     struct asking asking;
+    take(f, f->owner, enqueue(f, "t", "b").work_id);
     enqueue(f, "t", "a");
     boxcar_message_list *claimed = claim_for(f, f->owner, 1, 100);
     assert_payloads(claimed, "a");
-    take(f, f->owner, enqueue(f, "t", "b").work_id);
     wait_out(f, 100);
     begin_asking(f, &asking);
     asking.parts[BOXCAR_OUTBOX].returns = BOXCAR_RETURN_OWNED;
