@@ -104,7 +104,8 @@ begin
         where p.pronamespace = (select n.oid from pg_catalog.pg_namespace n where n.nspname = :'schema')
           and p.proname ~ '^(outbox|inbox)_(claim|ack|abandon|defer|fail|renew|reap|record_stages|cancel)$'
            or p.pronamespace = (select n.oid from pg_catalog.pg_namespace n where n.nspname = :'schema')
-          and p.proname in ('stream_resume', 'stream_skip', 'dead_replay', 'dead_purge', '_finished', '_window', '_waits_since', '_read_items', '_instances')
+          and p.proname in ('stream_resume', 'stream_skip', 'dead_replay', 'dead_purge', '_finished', '_window', '_waits_since',
+                            '_read_items', '_instances')
     loop
         execute 'drop function ' || f::regprocedure;
     end loop;

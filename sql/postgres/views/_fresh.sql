@@ -1,6 +1,7 @@
--- Messages that no claimer of a reader has yet: beyond its frontier, in its pool, or after the position of their stream. A row for
--- each reader that wants the message: the condition on f is that of _reads, which callers of a view may not call. (A message that was claimed or buried before any claimer met it is in lane 2, or in
--- reader_skip, and the pool may still have its number.)
+-- Messages that no claimer of a reader has yet: beyond its frontier, in its pool, or after the position of their stream. A row
+-- for each reader that wants the message. (The condition on f is that of _reads, which callers of a view may not call. A
+-- message that was claimed or buried before any claimer met it is in lane 2, or in reader_skip, and the pool may still have
+-- its number.)
 create or replace view :"schema"._fresh as
 with f as (
     select x.* from :"schema".reader r cross join (values (0), (1)) v(lane)

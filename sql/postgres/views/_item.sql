@@ -42,7 +42,8 @@ select m.work_id, m.message_id, m.box, m.topic, m.payload, 'done', m.created_at,
        null, m.expires_at, m.stream, m.correlation_id, m.headers, :"schema"._spent(r.number, m.work_id, false),
        :"schema"._spent(r.number, m.work_id, true),
        m.max_attempts,
-       (select a.error from :"schema".attempt a where a.work_id = m.work_id and a.reader = case when r.number > 1 then r.number else 0 end and a.error is not null
+       (select a.error from :"schema".attempt a where a.work_id = m.work_id and a.reader = case when r.number > 1 then r.number else 0 end
+          and a.error is not null
         order by a.at desc limit 1),
        null, null, null, f.at, f.owner::text, null, null, m.source, m.external_id, m.causation_id, m.event_type, m.metadata,
        case when m.event_type is null then 1 else 3 end | case r.number when 0 then 4 else 0 end | coalesce((

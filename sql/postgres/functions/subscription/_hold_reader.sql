@@ -9,7 +9,7 @@ begin
     end if;
     select * into r from :"schema".reader x where x.name = p_name and x.number > 1 for update;
     if not found then
-        perform :"schema"._no_reader('with this name');
+        perform :"schema"._no_reader('"' || left(p_name, 100) || '"');
     end if;
     return r;
 end $$;

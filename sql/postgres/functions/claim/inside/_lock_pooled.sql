@@ -17,7 +17,8 @@ begin
                   order by p.box, p.place) p
             cross join lateral :"schema"._ids(p.items) i
             join :"schema".message m on m.work_id = i
-            where m.lane = 0 and (not skips or not :"schema"._is_left_out(f.box, m.work_id)) and (m.xmax = 0 or not :"schema"._is_running(:"schema"._full_xid(m.xmax)))
+            where m.lane = 0 and (not skips or not :"schema"._is_left_out(f.box, m.work_id))
+          and (m.xmax = 0 or not :"schema"._is_running(:"schema"._full_xid(m.xmax)))
             limit wanted for update of m skip locked;
         return;
     end if;
@@ -33,6 +34,7 @@ begin
                 and not :"schema"._is_running(p.holder)) p
         cross join lateral :"schema"._ids(p.items) i
         join :"schema".message m on m.work_id = i
-        where m.lane = 0 and (not skips or not :"schema"._is_left_out(f.box, m.work_id)) and (m.xmax = 0 or not :"schema"._is_running(:"schema"._full_xid(m.xmax)))
+        where m.lane = 0 and (not skips or not :"schema"._is_left_out(f.box, m.work_id))
+          and (m.xmax = 0 or not :"schema"._is_running(:"schema"._full_xid(m.xmax)))
         limit wanted for update of m skip locked;
 end $$;

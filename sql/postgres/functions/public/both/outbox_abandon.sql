@@ -5,6 +5,8 @@ create or replace function :"schema".outbox_abandon(
 returns setof bigint language plpgsql volatile security definer :hot as $$
 begin
     perform :"schema"._check_settle(owner, work_ids, epochs);
-    return query select unnest(:"schema"._abandon(case when subscription is null then 0::smallint else :"schema"._reader(subscription, 0::smallint) end, owner, work_ids, epochs,
+    return query select unnest(:"schema"._abandon(
+        case when subscription is null then 0::smallint else :"schema"._reader(subscription, 0::smallint) end,
+        owner, work_ids, epochs,
                                                   array[:"schema"._check_delay(delay)], array[error]));
 end $$;

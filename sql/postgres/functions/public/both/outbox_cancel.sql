@@ -7,5 +7,7 @@ begin
     if (work_id is null) = (message_id is null) then
         perform :"schema"._invalid('work_id', 'or message_id: give exactly one');
     end if;
-    return :"schema"._cancel(case when subscription is null then 0::smallint else :"schema"._reader(subscription, 0::smallint) end, work_id, message_id);
+    return :"schema"._cancel(
+        case when subscription is null then 0::smallint else :"schema"._reader(subscription, 0::smallint) end,
+        work_id, message_id);
 end $$;

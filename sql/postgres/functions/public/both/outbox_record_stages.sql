@@ -9,5 +9,7 @@ begin
     if stages is null or stages not between 1 and 31 then
         perform :"schema"._invalid('stages', 'is missing or has unknown flags: give a sum of 1, 2, 4, 8 and 16');
     end if;
-    return query select unnest(:"schema"._record_stages(case when subscription is null then 0::smallint else :"schema"._reader(subscription, 0::smallint) end, owner, work_ids, epochs, array[stages]));
+    return query select unnest(:"schema"._record_stages(
+        case when subscription is null then 0::smallint else :"schema"._reader(subscription, 0::smallint) end,
+        owner, work_ids, epochs, array[stages]));
 end $$;

@@ -5,5 +5,7 @@ create or replace function :"schema".outbox_renew(
 returns setof bigint language plpgsql volatile security definer :hot as $$
 begin
     perform :"schema"._check_settle(owner, work_ids, epochs);
-    return query select unnest(:"schema"._renew(case when subscription is null then 0::smallint else :"schema"._reader(subscription, 0::smallint) end, owner, work_ids, epochs, lease));
+    return query select unnest(:"schema"._renew(
+        case when subscription is null then 0::smallint else :"schema"._reader(subscription, 0::smallint) end,
+        owner, work_ids, epochs, lease));
 end $$;

@@ -14,7 +14,8 @@ declare
     skips constant boolean := pg_sequence_last_value(':"schema".skip_flag') is not null;
 begin
     with f as materialized (
-        select y.era, y.target, y.target_top, y.choosy, y.in_exact, y.in_prefixes, y.but_exact, y.but_prefixes, y.from_time, y.from_id from :"schema".frontier y where y.box = p_box and y.lane = 1
+        select y.era, y.target, y.target_top, y.choosy, y.in_exact, y.in_prefixes, y.but_exact, y.but_prefixes, y.from_time, y.from_id
+        from :"schema".frontier y where y.box = p_box and y.lane = 1
         order by y.box desc, y.lane desc, y.seq desc limit 1),
     met as materialized (
         select d.key, d.place, h.ids, coalesce(h.stop - 1, cardinality(h.ids)) as n
