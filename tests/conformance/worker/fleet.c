@@ -150,6 +150,16 @@ static size_t count_stores(struct scene *s, int state) {
     return count;
 }
 
+/* By the first store, since the worker connected to it anew for the last time. */
+static int64_t claimed_from_first(struct scene *s) {
+    boxcar_fleet_store_list *list;
+    ASSERT_OK(s->f, boxcar_worker_fleet_read(s->worker, &list, &s->f->err));
+    assert_true(list->count > 0);
+    int64_t claimed = list->items[0]->claimed;
+    boxcar_list_free(list);
+    return claimed;
+}
+
 static void wait_stores(struct scene *s, int state, size_t wanted) {
     for (int i = 0; i < 20000 && count_stores(s, state) != wanted; i++)
         usleep(1000);
@@ -277,7 +287,7 @@ static boxcar_status discover(void *context, boxcar_discovered *list, boxcar_err
     return BOXCAR_OK;
 }
 
-/* BX-101, OBX-075, OBX-077, OBX-078 */
+/* BX-101, OBX-075, OBX-077, OBX-078; OBX-079: a store that every list has is the same one all the time. */
 static void stores_come_and_go_while_the_worker_runs(void **state) {
     struct fixture *f = *state;
     struct scene s;
@@ -310,6 +320,7 @@ static void stores_come_and_go_while_the_worker_runs(void **state) {
     atomic_store(&s.holds, false);
     wait_stores(&s, -1, 1);
     assert_int_equal(done_in(&s, 2), 2);
+    assert_int_equal(claimed_from_first(&s), 1);
     stop(&s);
     scene_close(&s);
 }

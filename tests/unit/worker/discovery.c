@@ -236,6 +236,7 @@ static void bad_options_are_refused_by_name(void **state) {
     boxcar_store_entry entry = BOXCAR_STORE_ENTRY_INIT;
 
     (void)state;
+    assert_int_equal(good.refresh_ms, 5 * 60 * 1000); /* OBX-076 */
     refuses_options(good, "fleet.stores");
     good.stores = &entry;
     good.store_count = 1;
