@@ -135,7 +135,8 @@ typedef struct boxcar_worker_options {
     const boxcar_fleet_options *fleet; /* many stores (boxcar/fleet.h); NULL = the one of `store`. Copied. The
                                           url of `store` does not count then, all else of it does */
     boxcar_str subscription;    /* work for this subscription (boxcar/subscription.h) instead of the main
-                                   readers: all handlers are for its box. Absent = the main readers */
+                                   readers: all handlers are for its box. In a fleet: for the one of this
+                                   name in each store. Absent = the main readers */
 } boxcar_worker_options;
 
 #ifdef __cplusplus
@@ -283,7 +284,8 @@ typedef struct boxcar_handler_stats {
     int64_t buckets[BOXCAR_HANDLER_BUCKETS]; /* calls per bucket, each call in one bucket only */
     boxcar_box box;    /* whose messages it handles */
     int64_t dead;      /* retries that were the last: dead letters (exhausted), not among `retried` */
-    boxcar_box reader; /* whose deliveries they are: the box, or the number of the worker's subscription */
+    boxcar_box reader; /* whose deliveries they are: the box, or the number of the worker's subscription, but
+                          in a fleet, where each store has its own numbers */
 } boxcar_handler_stats;
 
 #ifdef __cplusplus

@@ -102,7 +102,7 @@ static void put_label_value(FILE *out, boxcar_str value) {
 /* What the lines of a handler begin with. */
 struct labels {
     const boxcar_handler_stats *handler;
-    boxcar_str subscription; /* that the worker is for */
+    boxcar_str subscription; /* that it is for */
 };
 
 /* name{topic="...",box="...": more labels or the closing brace are up to the caller. */
@@ -111,7 +111,7 @@ static void put_topic(FILE *out, const char *name, const struct labels *labels) 
     fprintf(out, "%s{topic=\"", name);
     put_label_value(out, handler->topic);
     fprintf(out, "\",box=\"%s\"", boxcar_box_name(handler->box));
-    if (str_is_absent(labels->subscription) || handler->reader <= BOXCAR_INBOX)
+    if (str_is_absent(labels->subscription))
         return;
     fputs(",subscription=\"", out);
     put_label_value(out, labels->subscription);
@@ -163,8 +163,10 @@ static void put_histogram(FILE *out, const struct labels *labels) {
     fprintf(out, "} %lld\n", count);
 }
 
+/* The last handler is that of waits, which are the main reader's. */
 static struct labels labels_of(const struct metrics_numbers *numbers, size_t i) {
-    return (struct labels){&numbers->handlers[i], numbers->subscription};
+    bool is_last = i + 1 == numbers->handler_count;
+    return (struct labels){&numbers->handlers[i], is_last ? BOXCAR_NO_STR : numbers->subscription};
 }
 
 static void put_handlers(FILE *out, const struct metrics_numbers *numbers) {

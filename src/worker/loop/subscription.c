@@ -67,7 +67,7 @@ bool pump_ends_with_subscription(struct pump *pump, const boxcar_error *err) {
         return false;
     if (pump->end_error.status == BOXCAR_OK) {
         error_set(&pump->end_error, BOXCAR_E_NOT_FOUND,
-                  "subscription \"%.*s\" was removed: this worker has nothing to do any more", (int)name.len,
+                  "subscription \"%.*s\" was removed: there is nothing left to do for it", (int)name.len,
                   name.data);
         snprintf(pump->end_error.argument, sizeof(pump->end_error.argument), "subscription");
         store_log(pump_logger(pump), BOXCAR_LOG_ERROR, "subscription", NULL, 0, "%s",

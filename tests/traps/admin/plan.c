@@ -484,9 +484,7 @@ static const struct trap TRAPS[] = {
        "s.key = c and s.suspect = p_suspect and s.available_at <= ts limit 1", READS_STREAMS}}},
     {"plans_made_for_one_long_stream_find_others_by_their_keys",
      plans_beside_a_long_stream,
-     {{"an order of heads that only their index has", "_head_runs",
-       "order by p.stream, p.work_id limit share", "order by p.work_id limit share", READS_STREAMS},
-      {"the same when they go on", "_advance_streams",
+     {{"an order of heads that only their index has", "_advance_streams",
        "p.stream >= s.key and p.stream <= s.key order by p.stream, p.work_id",
        "p.stream = s.key order by p.work_id", READS_STREAMS},
       {"the same for evidence", "_unpark",
@@ -501,7 +499,8 @@ static const struct trap TRAPS[] = {
      {{"pinned indexes", "_stats", " SET enable_seqscan TO 'off'\n", "", MAY_SCAN},
       {"beginning where claimers are", "_fresh_sample",
        "from :\"schema\"._window(look, most + 1) w\n            where",
-       "from (select w.* from :\"schema\"._fresh w where w.box = p_box and w.lane = look.lane limit most + "
+       "from (select w.*, true as reads from :\"schema\"._fresh w where w.reader = p_box and w.lane = "
+       "look.lane limit most + "
        "1) w where",
        READS_DONE},
       {"counters", "_stats", "t.done from :\"schema\".tally t where t.box = p_box and t.done <> 0",

@@ -1,7 +1,7 @@
 -- The box whose messages a reader reads. Callers ask only for subscriptions: the main readers have the numbers of their boxes.
 -- BX002: there is no such reader any more.
 create or replace function :"schema"._log_box(reader smallint) returns smallint
-language plpgsql stable as $$
+language plpgsql stable :hot as $$
 declare
     box smallint;
 begin

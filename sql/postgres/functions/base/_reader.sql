@@ -1,6 +1,6 @@
 -- The number of a subscription of a box (null: of any) by its name; null: the main reader of the box. BX002: there is none.
 create or replace function :"schema"._reader(name text, box smallint) returns smallint
-language plpgsql stable as $$
+language plpgsql stable :hot as $$
 declare
     found_number smallint;
 begin

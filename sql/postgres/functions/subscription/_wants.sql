@@ -3,7 +3,7 @@
 -- no subscription takes topics away from it.
 create or replace function :"schema"._wants(
     p_reader smallint, p_lane smallint, p_era smallint, p_xid xid8, p_topic text, p_created_at timestamptz, p_work_id bigint)
-returns boolean language plpgsql stable as $$
+returns boolean language plpgsql stable :hot as $$
 declare
     c :"schema".reader_change;
 begin
