@@ -158,7 +158,7 @@ void keeper_round(struct keeper *keeper) {
     options.busy_timeout_ms = shorter(options.busy_timeout_ms, CALL_MS);
     struct boxcar_store *store = NULL;
     boxcar_error err = BOXCAR_ERROR_INIT;
-    boxcar_status status = keeper->worker->open(&options, &store, &err);
+    boxcar_status status = worker_open_store(keeper->worker, &options, &store, &err);
     if (status == BOXCAR_OK) {
         store->impatient = true;
         store->call_ms = CALL_MS;

@@ -215,6 +215,18 @@ void worker_part_release(struct boxcar_worker *part) {
     pthread_mutex_destroy(&part->mutex);
 }
 
+static int64_t shorter(int64_t ms, int64_t most_ms) { return ms > 0 && ms < most_ms ? ms : most_ms; }
+
+boxcar_status worker_open_store(struct boxcar_worker *worker, const boxcar_store_options *given,
+                                struct boxcar_store **ret_store, boxcar_error *err) {
+    boxcar_store_options options = *given;
+    if (worker->patience_ms > 0) {
+        options.busy_timeout_ms = shorter(options.busy_timeout_ms, worker->patience_ms);
+        options.answer_timeout_ms = shorter(options.answer_timeout_ms, worker->patience_ms);
+    }
+    return worker->open(&options, ret_store, err);
+}
+
 void worker_wake(const struct boxcar_worker *worker) {
     uint64_t one = 1;
     (void)!write(worker->wake_fd, &one, sizeof(one));

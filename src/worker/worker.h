@@ -43,9 +43,9 @@ struct boxcar_worker {
     struct arena arena; /* of the store's texts */
     boxcar_owner owner;
     bool drain;
-    boxcar_str subscription;   /* that it works for; absent = the main readers. When the store is open: ... */
-    _Atomic int reader;        /* ... its number, ... */
-    boxcar_box subscribed_box; /* ... and the only box that is served */
+    boxcar_str subscription; /* that it works for; absent = the main readers. When the store is open: ... */
+    _Atomic int reader;      /* ... its number, ... */
+    _Atomic int subscribed_box; /* ... and the only box that is served */
     boxcar_status (*open)(const boxcar_store_options *options, struct boxcar_store **ret_store,
                           boxcar_error *err); /* store_open() */
     struct handler_table *handlers;
@@ -55,6 +55,7 @@ struct boxcar_worker {
     struct fleet *fleet;  /* what makes it serve many stores; NULL = it serves one */
     struct crew *crew;    /* of a store of a fleet: shared by all of them; NULL = it has its own */
     struct seat *seat;    /* of a store of a fleet: see share/share.h */
+    int64_t patience_ms; /* of a store of a fleet: the longest timeouts of its loop and its upkeep; 0 = any */
     int wake_fd;
     _Atomic int stop_requests;
     _Atomic int64_t stop_asked_ms; /* when the first of them came; 0 = there was none */
@@ -87,6 +88,9 @@ static inline boxcar_box worker_reader(const struct boxcar_worker *worker, int b
     int reader = atomic_load(&worker->reader);
     return reader > 0 && worker->subscribed_box == box ? reader : box;
 }
+/* Opens the worker's store for its loop or its upkeep. */
+boxcar_status worker_open_store(struct boxcar_worker *worker, const boxcar_store_options *options,
+                                struct boxcar_store **ret_store, boxcar_error *err);
 /* See boxcar_worker_stop(). Safe in a signal handler. */
 void worker_stop(struct boxcar_worker *worker);
 /* Makes its loop come round. Safe in a signal handler. */

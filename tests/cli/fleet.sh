@@ -201,7 +201,7 @@ exits "dead ls of several" 0 boxcar dead ls "${many[@]}" -o json
 is "nothing is dead" "[]" "$out"
 exits "doctor of several" 1 boxcar doctor "${many[@]}" -o json
 is "each is examined" 3 "$(json '[.[].store]|unique|length')"
-is "what waits is seen" "sqlite:$here/two.db workers" "$(json '.[]|select(.severity=="warning")|"\(.store) \(.check)"' | tr -d '"')"
+is "what waits is seen" "sqlite:$here/two.db workers" "$(json '.[]|select(.severity=="warning" and .check=="workers")|"\(.store) \(.check)"' | tr -d '"')"
 exits "what can be read is shown" 1 boxcar stats --store "$two" --store sqlite:absent.db
 like "that is" "*two.db*1*" "$out"
 like "and what could not, with its store" "*boxcar: stats: sqlite:*absent.db: *" "$err"

@@ -2,7 +2,7 @@
 # suggestion. BX-011
 . "$BOXCAR_TEST_DIR/support/lib.sh"
 
-commands='init settings config enqueue worker claim ack abandon defer fail renew reap show ls stats cancel dead
+commands='init settings config enqueue worker claim ack abandon defer fail renew reap show ls stats store store.ls cancel dead
 dead.ls dead.show dead.replay dead.purge subscription subscription.add subscription.ls subscription.show subscription.pause
 subscription.resume subscription.change subscription.rewind subscription.rm join join.start join.attach join.complete join.fail join.wait join.cancel
 join.show join.ls stream stream.ls stream.show stream.resume stream.skip stream.policy instance instance.ls inbox inbox.enqueue

@@ -19,13 +19,10 @@ struct poptOption GLOBAL_OPTIONS[] = {
     OPTION_TEXT("store", global_options.store,
                 "sqlite:PATH or a postgres:// URL (BOXCAR_STORE; default sqlite:boxcar.db)", "URL"),
     OPTION_TEXT("discover", global_options.discover,
-                "many stores: file:PATH, directory:PATH, sql:URL or command:PROGRAM (BOXCAR_DISCOVER)",
+                "many stores: file:, directory:PATH, sql:URL or command:PROGRAM (BOXCAR_DISCOVER)",
                 "KIND:WHERE"),
-    OPTION_TEXT(
-        "discover-query", global_options.discover_query,
-        "sql: url, or key and url, or key, url and schema (BOXCAR_DISCOVER_QUERY; default select url from "
-        "stores)",
-        "QUERY"),
+    OPTION_TEXT("discover-query", global_options.discover_query,
+                "sql: selects url, or key and url, or key, url and schema (BOXCAR_DISCOVER_QUERY)", "QUERY"),
     OPTION_TEXT("schema", global_options.schema, "PostgreSQL schema (BOXCAR_SCHEMA; default boxcar)", "NAME"),
     {"output", 'o', POPT_ARG_STRING, &global_options.output, 0, "table, json or jsonl", "FORMAT"},
     OPTION_TEXT("log-level", global_options.log_level,

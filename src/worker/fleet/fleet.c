@@ -270,9 +270,17 @@ static void end_if_drained(struct fleet *fleet) {
 
 /* ---- the loop ---- */
 
+/* Of those that are not going to be woken no time counts. */
+static bool may_wake(const struct fleet *fleet, const struct member *member) {
+    return !fleet->worker->drain || (!member->is_drained && !has_given_up(member));
+}
+
 static int64_t next_event(const struct fleet *fleet, int64_t now) {
     int64_t at = now + WATCH_MS;
-    for (const struct member *member = fleet->members; member; member = member->next) {
+    for (const struct member *member = is_stopping(fleet) ? NULL : fleet->members; member;
+         member = member->next) {
+        if (!may_wake(fleet, member))
+            continue;
         bool is_idle = member->state == BOXCAR_FLEET_IDLE;
         if ((is_idle || member->state == BOXCAR_FLEET_DOWN) && member->next_look_ms < at)
             at = member->next_look_ms;

@@ -22,16 +22,13 @@ void member_log(const struct member *member, boxcar_log_level level, const char 
 
 /* ---- made and freed ---- */
 
-static int64_t shorter(int64_t ms, int64_t most_ms) { return ms > 0 && ms < most_ms ? ms : most_ms; }
-
 static void set_texts(struct member *member) {
     const boxcar_store_options *common = &member->fleet->worker->store;
     boxcar_store_options *store = &member->worker.store;
     *store = *common;
     store->url = member->store.url;
     store->schema = member->store.schema;
-    store->busy_timeout_ms = shorter(common->busy_timeout_ms, OPEN_MS);
-    store->answer_timeout_ms = shorter(common->answer_timeout_ms, OPEN_MS);
+    member->worker.patience_ms = OPEN_MS;
     member->logger.id = (char *)member->store.id;
     member->seat.candidate.store_id = member->store.id;
     member->seat.candidate.key = member->store.key;
@@ -115,6 +112,8 @@ static bool prepare(struct member *member) {
         return false;
     tuning_free(worker_swap_pending(worker, tuning));
     (void)worker_take_pending(worker);
+    if (worker->tuning.log_level != KEEP_LOG_LEVEL)
+        worker->store.log_level = (boxcar_log_level)worker->tuning.log_level;
     worker->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     atomic_store(&worker->stop_requests, 0);
     atomic_store(&worker->stop_asked_ms, 0);

@@ -355,7 +355,7 @@ static boxcar_status find_crew(struct pump *pump, boxcar_error *err) {
 static boxcar_status pump_open(struct pump *pump, boxcar_error *err) {
     struct boxcar_worker *worker = pump->worker;
     set_state(pump, BOXCAR_WORKER_STARTING);
-    TRY(worker->open(&worker->store, &pump->store, err));
+    TRY(worker_open_store(worker, &worker->store, &pump->store, err));
     TRY(pump_set_readers(pump, err));
     TRY(read_settings(pump, err));
     TRY(find_crew(pump, err));

@@ -34,13 +34,19 @@ int64_t pump_next_turn_ms(const struct pump *pump) {
 
 /* The one that waits until it may run alone, or runs. */
 static bool needs_to_be_alone(const struct pump *pump) {
-    return pump->waiting || (pump->suspect && pump_runs_alone(pump->suspect));
+    return pump->waiting || (pump->suspect && !pump->suspect->collected && pump_runs_alone(pump->suspect));
+}
+
+/* Begun or to be begun: all but finished messages whose verdicts are not stored yet. */
+static size_t count_unfinished(const struct pump *pump) {
+    return pump->view.queued + pump->view.behind + pump->view.running + (pump->waiting != NULL);
 }
 
 void pump_report(struct pump *pump) {
     if (pump_seat(pump))
-        pump->is_alone = seat_report(pump_seat(pump), pump->held_count, pump->waiting || pump->suspect,
-                                     needs_to_be_alone(pump));
+        pump->is_alone = seat_report(
+            pump_seat(pump), pump_is_attached(pump) ? pump->held_count : count_unfinished(pump),
+            pump->waiting || (pump->suspect && !pump->suspect->collected), needs_to_be_alone(pump));
 }
 
 bool pump_may_take_suspects(const struct pump *pump) {
@@ -95,10 +101,18 @@ static void rise(struct pump *pump) {
     pump->done = true;
 }
 
+/* Verdicts that cannot be stored are kept as long as their leases may last. They are given up at once, and
+ * their messages are delivered again, if this store is to go or the worker drains. */
+static bool gives_up_verdicts(const struct pump *pump) {
+    return !pump_is_attached(pump) && count_unfinished(pump) == 0 &&
+           (atomic_load(&pump_seat(pump)->is_closing) || pump->worker->drain ||
+            pump->now_ms - pump->detached_at_ms > pump_tuning(pump)->lease_ms);
+}
+
 /* A store that is away is tried again by the fleet, less and less often, unless something is held. */
 void pump_rise_if_due(struct pump *pump) {
     struct seat *seat = pump_seat(pump);
-    if (!seat || pump->held_count > 0 || pump->stopping)
+    if (!seat || pump->stopping || (pump->held_count > 0 && !gives_up_verdicts(pump)))
         return;
     if (!pump_is_attached(pump) ||
         seat_should_rise(seat, pump_has_found(pump), clock_ms() - pump->found_at_ms))

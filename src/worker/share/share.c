@@ -4,6 +4,8 @@
 #include "base/thread.h"
 #include "select.h"
 
+/* How long a slow store claims out of turn, if it gets nothing. */
+#define SLOW_MS_MAX 5000
 /* More candidates than places do not fit in a selection at once; places are fewer. */
 #define CANDIDATES_MAX BOXCAR_FLEET_CONNECTIONS_MAX
 
@@ -71,7 +73,10 @@ static int64_t patience_of(const struct share *share) {
 
 static void pass_over_late(struct share *share, int64_t now) {
     while (share->turn && now - late_since(share) >= patience_of(share)) {
-        share->turn->is_slow = true;
+        if (share->turn->asked_at_ms == 0)
+            share->turn->wants = false; /* its store is being opened: it asks when it is */
+        else
+            share->turn->is_slow = true;
         share->last = (struct select_turn){share->turn->candidate.order, 0};
         pass_turn(share, now);
     }
@@ -184,9 +189,11 @@ bool seat_ask(struct seat *seat, bool wants, bool has_room, bool *ret_is_turn) {
     seat->asked_at_ms = now;
     if (share->alone && share->alone != seat)
         return false;
+    pass_over_late(share, now);
+    if (seat->is_slow && now - seat->wants_since_ms > SLOW_MS_MAX)
+        seat->is_slow = false; /* without a turn it would find room by luck only */
     if (seat->is_slow)
         return has_room && begin_claim(seat, now);
-    pass_over_late(share, now);
     if (!share->turn)
         pass_turn(share, now);
     *ret_is_turn = share->turn == seat;

@@ -67,6 +67,25 @@ static void what_it_had_not_met_is_taken(void **state) {
     finish_as(f, a, &id, 1);
 }
 
+/* BX-092, BX-001: what neither the main reader nor the subscription would read. */
+static void what_is_taken_is_read_by_somebody(void **state) {
+    struct fixture *f = *state;
+    boxcar_work_id id = enqueue(f, "t", "p").work_id;
+    boxcar_str pattern = BOXCAR_STR("t*");
+    boxcar_new_subscription subscription = new_subscription("a", &pattern);
+    subscription.only = true;
+    ASSERT_FAILS(f, BOXCAR_E_CONFLICT, boxcar_subscription_add(f->store, &subscription, NULL, &f->err));
+    boxcar_box other = subscribe_only(f, "b", "u");
+    boxcar_subscription_changes changes = BOXCAR_SUBSCRIPTION_CHANGES_INIT;
+    changes.patterns = &pattern;
+    changes.pattern_count = 1;
+    ASSERT_FAILS(f, BOXCAR_E_CONFLICT,
+                 boxcar_subscription_change(f->store, BOXCAR_STR("b"), &changes, &f->err));
+    assert_nothing_for(f, other);
+    finish_as(f, BOXCAR_OUTBOX, &id, 1);
+    ASSERT_OK(f, boxcar_subscription_change(f->store, BOXCAR_STR("b"), &changes, &f->err));
+}
+
 /* BX-094: nobody claims for the main reader. */
 static void what_is_taken_is_purged_once_its_readers_have_ended_it(void **state) {
     struct fixture *f = *state;
@@ -143,6 +162,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(streams_delays_and_times_to_live_are_taken_too),
     TEST(what_the_main_reader_had_met_stays_its_own),
     TEST(what_it_had_not_met_is_taken),
+    TEST(what_is_taken_is_read_by_somebody),
     TEST(what_is_taken_is_purged_once_its_readers_have_ended_it),
     TEST(the_main_reader_gets_the_topic_back_when_it_is_removed),
     TEST(a_topic_that_is_taken_cannot_be_a_members),

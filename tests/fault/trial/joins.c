@@ -118,7 +118,7 @@ static int64_t count_unsettled(struct trial *trial) {
                       "select count(*) from join_row j join outbox_join_member m using (join_id)"
                       " join message x using (message_id) where j.status = 0 and m.status = 'pending' and "
                       "(exists (select from dead d where d.work_id = x.work_id)"
-                      " or exists (select from _finished(x.work_id)))");
+                      " or exists (select from _finished(0::smallint, x.work_id)))");
 }
 
 static void wait_for_rest(struct trial *trial, int64_t short_joins, int64_t ms) {

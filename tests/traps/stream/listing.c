@@ -26,7 +26,7 @@ static void work_off(PGconn *conn, const char *topic) {
                 topic);
     while (sql_number(conn,
                       "select count(*) from message m where m.topic = '%s' and (not exists (select from "
-                      "_finished(m.work_id)) "
+                      "_finished(0::smallint, m.work_id)) "
                       "or exists (select from stream s where s.key = m.stream))",
                       topic) > 0);
 }

@@ -55,7 +55,7 @@ begin
             select generate_series(r.first_id, r.last_id) from unnest(firsts, lasts) r(first_id, last_id)));
     end if;
     with deleted as (
-        delete from :"schema".finished f where f.first_id = any (firsts)
+        delete from :"schema".finished f where f.box = p_box and f.first_id = any (firsts)
         returning int8range(f.first_id, f.last_id + 1) as run)
     select range_agg(d.run) into purged from deleted d;
     if purged is null then

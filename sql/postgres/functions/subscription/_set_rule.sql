@@ -46,6 +46,22 @@ begin
                 message = 'a message with such a topic is a step of a join, and the main reader has not read it yet',
                 hint = 'Try again when the main reader has come past it.';
         end if;
+        -- What the main reader has not read, and the subscription that takes it does not read either, would be nobody's.
+        if p_reader < 2 and exists (
+               select from :"schema"._fresh m
+               where m.reader = p_reader and m.lane = p_lane and not :"schema"._is_behind(f, m.xid, m.work_id)
+                 and :"schema"._reads(old.choosy, old.in_exact, old.in_prefixes, old.but_exact, old.but_prefixes, old.from_time,
+                                      old.from_id, m.topic, m.created_at, m.work_id)
+                 and not :"schema"._reads(f.choosy, f.in_exact, f.in_prefixes, f.but_exact, f.but_prefixes, f.from_time, f.from_id,
+                                          m.topic, m.created_at, m.work_id)
+                 and not exists (
+                     select from :"schema".reader x
+                     where x.box = p_reader and x.number > 1 and x."only" and x.removed_at is null
+                       and :"schema"._wants(x.number, m.lane, m.era, m.xid, m.topic, m.created_at, m.work_id))) then
+            raise exception using errcode = 'BX003',
+                message = 'the main reader has not read all messages with such topics, and the subscription would not read them',
+                hint = 'Try again when the main reader has read them, or start at beginning, or at a time before the oldest of them.';
+        end if;
         f.seq := f.seq + 1;
         perform :"schema"._add_frontier(f);
         perform :"schema"._note_rule(f);

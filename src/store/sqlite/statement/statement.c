@@ -479,6 +479,18 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "<> 1 "
         "and exists (select 1 from json_each(?2) t where t.value = m.topic or substr(t.value, -1) = '*' "
         "and substr(m.topic, 1, length(t.value) - 1) = substr(t.value, 1, length(t.value) - 1)) limit 1",
+    [S_UNREAD_TAKEN] =
+        "select 1 from boxcar_message m where m.work_id > (select position from boxcar_frontier where box = "
+        "?1) "
+        "and m.work_id <= (select position from boxcar_frontier where box = ?3) and m.box = ?1 and m.lane <> "
+        "1 "
+        "and not exists (select 1 from boxcar_reader r, json_each(r.patterns) t where r.box = ?1 and "
+        "r.number > 1 "
+        "and r.number <> ?3 and r.\"only\" and r.name is not null "
+        "and (t.value = m.topic or substr(t.value, -1) = '*' "
+        "and substr(m.topic, 1, length(t.value) - 1) = substr(t.value, 1, length(t.value) - 1))) "
+        "and exists (select 1 from json_each(?2) t where t.value = m.topic or substr(t.value, -1) = '*' "
+        "and substr(m.topic, 1, length(t.value) - 1) = substr(t.value, 1, length(t.value) - 1)) limit 1",
     [S_SUBSCRIPTIONS] = "select name, number, box, patterns, \"only\", created_at, start_at, paused_at, "
                         "rewound_at, max_lag_ms, "
                         "max_lag_count from boxcar_reader where number > 1 and (?1 is null or name = ?1) and "

@@ -53,6 +53,20 @@ static boxcar_status check_members(struct sqlite_store *store, boxcar_box box, c
                                   "main reader has not read it yet: wait until it has, or leave out only");
 }
 
+/* What the main reader has not read, and the subscription does not read either, would be nobody's. */
+static boxcar_status check_unread(struct sqlite_store *store, boxcar_box box, int64_t number,
+                                  const char *patterns, boxcar_error *err) {
+    int64_t lost = 0;
+    TRY(query_find_int(store, S_UNREAD_TAKEN, &lost, err, Q_INT(box), Q_TEXT(boxcar_str_of(patterns)),
+                       Q_INT(number)));
+    return lost == 0
+               ? BOXCAR_OK
+               : error_set(err, BOXCAR_E_CONFLICT,
+                           "the main reader has not read all messages with these topics, and the "
+                           "subscription would not read them: wait until it has, or start at the beginning, "
+                           "or at a time before the oldest of them");
+}
+
 static boxcar_status insert(struct sqlite_store *store, const boxcar_new_subscription *given,
                             const boxcar_place *place, const char *patterns, int64_t *ret_number,
                             boxcar_error *err) {
@@ -86,6 +100,8 @@ static boxcar_status add(struct sqlite_store *store, struct changing *changing, 
     TRY(sqlite_place_find(store, given->box, &place, false, &position, err));
     TRY(insert(store, given, &place, patterns, &changing->reader, err));
     TRY(query_do(store, S_READER_FRONTIER, err, Q_INT(changing->reader), Q_INT(position)));
+    if (given->only)
+        TRY(check_unread(store, given->box, changing->reader, patterns, err));
     return query_do(store, S_READER_ADMIT, err, Q_INT(ADMITS_SINCE));
 }
 
@@ -97,8 +113,10 @@ static boxcar_status alter(struct sqlite_store *store, const boxcar_subscription
         changes->pattern_count > 0 ? format_patterns(changes->patterns, changes->pattern_count) : NULL;
     if (changes->pattern_count > 0 && patterns == NULL)
         return error_no_memory(err);
-    if (patterns != NULL && store->reader->only)
+    if (patterns != NULL && store->reader->only) {
         TRY(check_members(store, store->reader->box, patterns, err));
+        TRY(check_unread(store, store->reader->box, store->reader->number, patterns, err));
+    }
     return query_do(
         store, S_READER_ALTER, err, Q_INT(store->reader->number),
         Q_TEXT(patterns != NULL ? boxcar_str_of(patterns) : BOXCAR_NO_STR),

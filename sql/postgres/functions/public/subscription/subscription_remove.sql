@@ -9,7 +9,7 @@ declare
 begin
     lock table :"schema".reader in exclusive mode;
     r := :"schema"._hold_reader(name);
-    perform :"schema"._stop_claims(r.number);
+    perform :"schema"._stop_claims(r.number, r.box);
     select sum(upper(x) - lower(x)) into leased from :"schema".lease l, unnest(l.items) x
     where l.box = r.number and l.until > clock_timestamp();
     if leased > 0 and force is not true then

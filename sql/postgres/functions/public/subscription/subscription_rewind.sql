@@ -40,7 +40,7 @@ begin
             message = case when oldest.work_id is null then 'no message is kept: give beginning'
                            else format('the oldest message that is kept is %s of %s: give beginning', oldest.work_id, oldest.created_at) end;
     end if;
-    perform :"schema"._stop_claims(n);
+    perform :"schema"._stop_claims(n, r.box);
     if not :"schema"._turn(n, true) then
         raise exception using errcode = '55P03', message = 'claimers are busy; try again';
     end if;
