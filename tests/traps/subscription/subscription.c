@@ -131,7 +131,8 @@ static const struct trap TRAPS[] = {
        "when f.at is null then true or not :\"schema\"._wants(", PURGED}}},
     {"a_subscription_is_not_rewound_under_a_claim",
      rewound_under_a_claim,
-     {{"keeping claims out", "subscription_rewind", "perform :\"schema\"._stop_claims(n, r.box);", "null;", BOTH}}},
+     {{"keeping claims out", "subscription_rewind", "perform :\"schema\"._stop_claims(n, r.box);", "null;",
+       BOTH}}},
 };
 
 const struct trap_group SUBSCRIPTION_TRAPS = TRAP_GROUP(TRAPS);
