@@ -194,10 +194,14 @@ static void check_stats(struct ledger *ledger, boxcar_store *store) {
         errx(99, "stats: %s", error.message);
     const boxcar_stats *all = list->items[0];
     int64_t done = 0;
-    for (size_t i = 1; i < list->count; i++)
+    bool exact = true; /* what is not folded yet is estimated by topic if it is much */
+    for (size_t i = 1; i < list->count; i++) {
         done += list->items[i]->done;
+        exact = exact && list->items[i]->exact;
+    }
     expect(ledger, "done in stats", count_status(ledger, BOXCAR_DONE), all->done);
-    expect(ledger, "done in stats by topic", count_status(ledger, BOXCAR_DONE), done);
+    if (exact)
+        expect(ledger, "done in stats by topic", count_status(ledger, BOXCAR_DONE), done);
     if (all->exact)
         expect(ledger, "failed in stats", count_status(ledger, BOXCAR_FAILED), all->failed);
     expect(ledger, "unfinished in stats", 0, all->ready + all->waiting + all->in_progress);
