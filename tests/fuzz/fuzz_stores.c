@@ -35,9 +35,8 @@ static void write_list(struct buf *list, boxcar_str text, const char *password) 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     boxcar_str first = fuzz_first(data, size), rest = fuzz_second(data, size);
-    char *password = is_plain(first) && memmem(rest.data, rest.len, first.data, first.len) == NULL
-                         ? strndup(first.data, first.len)
-                         : NULL;
+    bool is_there = first.data && rest.data && memmem(rest.data, rest.len, first.data, first.len);
+    char *password = first.data && is_plain(first) && !is_there ? strndup(first.data, first.len) : NULL;
     struct boxcar_discovered *list = calloc(1, sizeof(*list));
     boxcar_error err = BOXCAR_ERROR_INIT;
     struct buf text = BUF_INIT;
