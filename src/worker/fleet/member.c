@@ -112,8 +112,6 @@ static bool prepare(struct member *member) {
         return false;
     tuning_free(worker_swap_pending(worker, tuning));
     (void)worker_take_pending(worker);
-    if (worker->tuning.log_level != KEEP_LOG_LEVEL)
-        worker->store.log_level = (boxcar_log_level)worker->tuning.log_level;
     worker->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     atomic_store(&worker->stop_requests, 0);
     atomic_store(&worker->stop_asked_ms, 0);

@@ -342,23 +342,32 @@ static boxcar_status hire(struct pump *pump, boxcar_error *err) {
     return BOXCAR_OK;
 }
 
+/* A store of a fleet is opened again and again: the log level may have changed since it was listed. */
+static boxcar_store_options options_of(const struct boxcar_worker *worker) {
+    boxcar_store_options options = worker->store;
+    if (worker->seat && worker->tuning.log_level != KEEP_LOG_LEVEL)
+        options.log_level = (boxcar_log_level)worker->tuning.log_level;
+    return options;
+}
+
 /* A crew of its own, if it is not part of a fleet. */
-static boxcar_status find_crew(struct pump *pump, boxcar_error *err) {
+static boxcar_status find_crew(struct pump *pump, const boxcar_store_options *options, boxcar_error *err) {
     struct boxcar_worker *worker = pump->worker;
     if (worker->crew)
         pump->crew = worker->crew;
     else
         TRY(crew_open(worker->handlers, &pump->crew, err));
-    return desk_open(pump->crew, &worker->store, pump->store->id, worker->wake_fd, &pump->desk, err);
+    return desk_open(pump->crew, options, pump->store->id, worker->wake_fd, &pump->desk, err);
 }
 
 static boxcar_status pump_open(struct pump *pump, boxcar_error *err) {
     struct boxcar_worker *worker = pump->worker;
     set_state(pump, BOXCAR_WORKER_STARTING);
-    TRY(worker_open_store(worker, &worker->store, &pump->store, err));
+    boxcar_store_options options = options_of(worker);
+    TRY(worker_open_store(worker, &options, &pump->store, err));
     TRY(pump_set_readers(pump, err));
     TRY(read_settings(pump, err));
-    TRY(find_crew(pump, err));
+    TRY(find_crew(pump, &options, err));
     TRY(desk_set_subscription(pump->desk, worker->subscription, err));
     if (!serves_any(pump) && !pump_seat(pump))
         store_log(pump_logger(pump), BOXCAR_LOG_INFO, "start", NULL, 0,
