@@ -221,8 +221,8 @@ static const struct trap TRAPS[] = {
        "where m.message_id::text = p_other::text and", WALKS},
       {"looking messages up", "_enqueue_messages", "where m.message_id = i.other",
        "where m.message_id::text = i.other::text", WALKS},
-      {"looking ends up", "_has_key", "order by f.first_id desc limit 1", "order by f.at desc limit 1",
-       WALKS}}},
+      {"looking ends up", "_has_key", "where f.box = m.box and f.first_id <= m.work_id order",
+       "where f.first_id <= m.work_id order", WALKS}}},
 };
 
 const struct trap_group KEY_TRAPS = TRAP_GROUP(TRAPS);
