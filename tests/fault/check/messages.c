@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "boxcar/inspect.h"
 #include "boxcar/maintain.h"
@@ -183,7 +184,7 @@ static boxcar_store *open_store(struct ledger *ledger) {
     return store;
 }
 
-static void check_stats(struct ledger *ledger, boxcar_store *store) {
+static boxcar_stats_list *stats_by_topic(boxcar_store *store) {
     boxcar_error error = BOXCAR_ERROR_INIT;
     boxcar_stats_list *list = NULL;
     boxcar_maintenance upkeep = {.struct_size = sizeof(boxcar_maintenance), .more = true};
@@ -192,16 +193,34 @@ static void check_stats(struct ledger *ledger, boxcar_store *store) {
             errx(99, "maintain: %s", error.message);
     if (boxcar_stats_read(store, BOXCAR_OUTBOX, true, &list, &error) != BOXCAR_OK)
         errx(99, "stats: %s", error.message);
+    return list;
+}
+
+static bool done_is_exact(const boxcar_stats_list *list) {
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i]->estimated & BOXCAR_STATS_DONE)
+            return false;
+    return true;
+}
+
+/* Upkeep looks at the pages behind it once a minute (_fold_tally). Until it has, much that is done may not be
+ * counted by topic yet: the numbers are marked as estimates. They have to become exact soon, and then to be
+ * right. */
+static void check_stats(struct ledger *ledger, boxcar_store *store) {
+    enum { MOST_SECONDS = 130 };
+    boxcar_stats_list *list = stats_by_topic(store);
+    for (int i = 0; i < MOST_SECONDS && !done_is_exact(list); i++) {
+        boxcar_list_free(list);
+        sleep(1);
+        list = stats_by_topic(store);
+    }
     const boxcar_stats *all = list->items[0];
     int64_t done = 0;
-    bool exact = true; /* what is not folded yet is estimated by topic if it is much */
-    for (size_t i = 1; i < list->count; i++) {
+    for (size_t i = 1; i < list->count; i++)
         done += list->items[i]->done;
-        exact = exact && list->items[i]->exact;
-    }
+    expect(ledger, "the number of done messages is exact", 1, done_is_exact(list));
     expect(ledger, "done in stats", count_status(ledger, BOXCAR_DONE), all->done);
-    if (exact)
-        expect(ledger, "done in stats by topic", count_status(ledger, BOXCAR_DONE), done);
+    expect(ledger, "done in stats by topic", count_status(ledger, BOXCAR_DONE), done);
     if (all->exact)
         expect(ledger, "failed in stats", count_status(ledger, BOXCAR_FAILED), all->failed);
     expect(ledger, "unfinished in stats", 0, all->ready + all->waiting + all->in_progress);
