@@ -155,6 +155,9 @@ typedef struct boxcar_subscription {
     double lag_seconds;     /* the age of that; 0 = there is none */
     int64_t held_messages;  /* messages that are past their retention, or that no other reader wants, and are kept
                                for this subscription; an estimate when there are many */
+    const boxcar_str *destinations; /* of a policy (boxcar/fanout.h): where it forwards to. Most have none */
+    size_t destination_count;
+    boxcar_str then_topic, else_topic; /* of a policy; absent = none */
 } boxcar_subscription;
 
 typedef struct boxcar_subscription_list {

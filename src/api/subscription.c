@@ -7,9 +7,10 @@
 
 /* What the log says of each. */
 static const char *const DONE[] = {
-    [SUBSCRIPTION_ADD] = "subscription added",      [SUBSCRIPTION_PAUSE] = "subscription paused",
-    [SUBSCRIPTION_RESUME] = "subscription resumed", [SUBSCRIPTION_ALTER] = "subscription changed",
-    [SUBSCRIPTION_REWIND] = "subscription rewound", [SUBSCRIPTION_REMOVE] = "subscription removed",
+    [SUBSCRIPTION_ADD] = "subscription added",      [SUBSCRIPTION_ADD_POLICY] = "policy added",
+    [SUBSCRIPTION_PAUSE] = "subscription paused",   [SUBSCRIPTION_RESUME] = "subscription resumed",
+    [SUBSCRIPTION_ALTER] = "subscription changed",  [SUBSCRIPTION_REWIND] = "subscription rewound",
+    [SUBSCRIPTION_REMOVE] = "subscription removed",
 };
 
 static boxcar_status change(boxcar_store *store, const struct subscription_change *change,
@@ -93,7 +94,8 @@ boxcar_status boxcar_subscription_find(boxcar_store *store, boxcar_str name, box
     TRY(check_given(store, "store", err));
     TRY(limits_check_subscription_name(name, "name", err));
     TRY(check_given(ret_reader, "ret_reader", err));
-    TRY(store->ops->subscription_read(store, name, &rows, err));
+    TRY(store->ops->subscription_read(store, &(struct subscription_choice){.name = name, .is_brief = true},
+                                      &rows, err));
     *ret_reader = rows->items[0].reader;
     list_free(rows);
     return BOXCAR_OK;
@@ -106,7 +108,7 @@ boxcar_status boxcar_subscription_read(boxcar_store *store, boxcar_str name,
     TRY(check_read(store, ret_list, err));
     if (!str_is_absent(name))
         TRY(limits_check_subscription_name(name, "name", err));
-    TRY(store->ops->subscription_read(store, name, &rows, err));
+    TRY(store->ops->subscription_read(store, &(struct subscription_choice){.name = name}, &rows, err));
     return LIST_GIVE(rows, ret_list, err);
 }
 

@@ -68,6 +68,28 @@ boxcar_status store_refuse_subscription(boxcar_str name, boxcar_error *err) {
         err);
 }
 
+boxcar_status store_refuse_policy(boxcar_str name, boxcar_error *err) {
+    boxcar_str shown = utf8_cut(name, 100);
+
+    error_set(err, BOXCAR_E_NOT_FOUND, "policy \"%.*s\" does not exist: `boxcar fanout ls` lists them",
+              (int)shown.len, shown.data ? shown.data : "");
+    if (err)
+        snprintf(err->argument, sizeof(err->argument), "fanout");
+    return BOXCAR_E_NOT_FOUND;
+}
+
+boxcar_status store_refuse_schedule(boxcar_str topic, boxcar_str work_key, boxcar_error *err) {
+    boxcar_str shown = utf8_cut(topic, 100), key = utf8_cut(work_key, 100);
+
+    error_set(
+        err, BOXCAR_E_NOT_FOUND,
+        "there is no schedule for topic \"%.*s\" and work key \"%.*s\": `boxcar schedule ls` lists them",
+        (int)shown.len, shown.data ? shown.data : "", (int)key.len, key.data ? key.data : "");
+    if (err)
+        snprintf(err->argument, sizeof(err->argument), "schedule");
+    return BOXCAR_E_NOT_FOUND;
+}
+
 boxcar_status store_check_upgradable(int schema_version, boxcar_error *err) {
     if (schema_version == 0 || schema_version >= STORE_OLDEST_UPGRADE)
         return BOXCAR_OK;

@@ -12,12 +12,14 @@
 #include "boxcar/dead_letter.h"
 #include "boxcar/doctor.h"
 #include "boxcar/event.h"
+#include "boxcar/fanout.h"
 #include "boxcar/inbox.h"
 #include "boxcar/inspect.h"
 #include "boxcar/instance.h"
 #include "boxcar/join.h"
 #include "boxcar/log.h"
 #include "boxcar/maintain.h"
+#include "boxcar/schedule.h"
 #include "boxcar/store.h"
 #include "boxcar/stream.h"
 #include "boxcar/subscription.h"
@@ -54,6 +56,14 @@ struct event_rows {
 
 struct subscription_rows {
     LIST_OF(boxcar_subscription);
+};
+
+struct schedule_rows {
+    LIST_OF(boxcar_schedule);
+};
+
+struct slice_rows {
+    LIST_OF(boxcar_slice);
 };
 
 struct stream_rows {
@@ -125,6 +135,7 @@ enum inbox_question {
 
 enum subscription_action {
     SUBSCRIPTION_ADD,
+    SUBSCRIPTION_ADD_POLICY,
     SUBSCRIPTION_PAUSE,
     SUBSCRIPTION_RESUME,
     SUBSCRIPTION_ALTER,
@@ -135,11 +146,34 @@ enum subscription_action {
 /* What becomes of a subscription; each action looks at its own members. */
 struct subscription_change {
     enum subscription_action action;
-    boxcar_str name;                            /* of all actions */
-    const boxcar_new_subscription *given;       /* ADD */
+    boxcar_str name;                      /* of all actions */
+    bool of_policy;                       /* PAUSE, RESUME, REWIND, REMOVE: the name is that of a policy, and
+                                             all its subscriptions are meant, in one transaction. ALTER does not
+                                             change the patterns of a policy's subscription, and REMOVE without
+                                             this refuses it: BOXCAR_E_CONFLICT */
+    const boxcar_new_subscription *given; /* ADD */
+    const boxcar_new_fanout *policy; /* ADD_POLICY: a subscription NAME/DESTINATION for each destination, or
+                                        one NAME/all with all of them if there is a then_topic */
     const boxcar_subscription_changes *changes; /* ALTER */
     boxcar_place place;                         /* REWIND */
     bool force;                                 /* REMOVE */
+};
+
+/* Which subscriptions are read. */
+struct subscription_choice {
+    boxcar_str name; /* absent = all */
+    bool of_policy;  /* only those of policies; the name is then that of a policy */
+    bool is_brief;   /* without figures: cheap, however much there is */
+};
+
+enum schedule_action { SCHEDULE_ADD, SCHEDULE_PAUSE, SCHEDULE_RESUME, SCHEDULE_COMPLETE, SCHEDULE_REMOVE };
+
+struct schedule_change {
+    enum schedule_action action;
+    boxcar_str topic, work_key;
+    const boxcar_new_schedule *given; /* ADD */
+    int shard;                        /* COMPLETE */
+    int64_t slice;                    /* COMPLETE */
 };
 
 enum stream_action { STREAM_RESUME, STREAM_REPLAY, STREAM_SKIP };
@@ -289,11 +323,22 @@ struct store_ops {
                                   boxcar_error *err);
 
     /* Subscriptions; see boxcar/subscription.h for what each refuses. change: *ret_reader is the number,
-     * *ret_count how many messages are ahead after a rewind. read: `name` absent = all, by name. */
+     * *ret_count how many messages are ahead after a rewind. read: by name. */
     boxcar_status (*subscription_change)(struct boxcar_store *store, const struct subscription_change *change,
                                          boxcar_box *ret_reader, int64_t *ret_count, boxcar_error *err);
-    boxcar_status (*subscription_read)(struct boxcar_store *store, boxcar_str name,
+    boxcar_status (*subscription_read)(struct boxcar_store *store, const struct subscription_choice *choice,
                                        struct subscription_rows **ret_list, boxcar_error *err);
+
+    /* Scheduled fanout; see boxcar/schedule.h for what each refuses. change: *ret_changed is what COMPLETE
+     * did. read: the topic absent = all. slices: those of one schedule. */
+    boxcar_status (*schedule_change)(struct boxcar_store *store, const struct schedule_change *change,
+                                     bool *ret_changed, boxcar_error *err);
+    boxcar_status (*schedule_plan)(struct boxcar_store *store, const boxcar_plan *plan,
+                                   boxcar_planned *ret_planned, boxcar_error *err);
+    boxcar_status (*schedule_read)(struct boxcar_store *store, boxcar_str topic, boxcar_str work_key,
+                                   struct schedule_rows **ret_list, boxcar_error *err);
+    boxcar_status (*schedule_slices)(struct boxcar_store *store, boxcar_str topic, boxcar_str work_key,
+                                     struct slice_rows **ret_list, boxcar_error *err);
 
     /* Instances say that they live (again and again, for each box they serve) and that they go by a request.
      * A call that names the owner of one is a sign of life, too, in both boxes. Those silent in every way for
@@ -350,9 +395,11 @@ static inline bool store_logs(const struct boxcar_store *store, boxcar_log_level
 }
 
 /* BOXCAR_E_NOT_FOUND with the argument "subscription": no reader has this number; no subscription has this
- * name. */
+ * name. With "fanout": no policy has it. With "schedule": there is none. */
 boxcar_status store_refuse_reader(boxcar_box reader, boxcar_error *err);
 boxcar_status store_refuse_subscription(boxcar_str name, boxcar_error *err);
+boxcar_status store_refuse_policy(boxcar_str name, boxcar_error *err);
+boxcar_status store_refuse_schedule(boxcar_str topic, boxcar_str work_key, boxcar_error *err);
 
 /* As ops->message_read; each message says whose delivery it is. */
 boxcar_status message_rows_read(struct boxcar_store *store, const struct message_choice *choice,
@@ -368,7 +415,7 @@ void store_log_replayed_steps(const struct boxcar_store *store, int64_t count);
 
 /* The schema version both stores deploy: the number of their newest migration; and the
  * oldest program (by schema version) that may use such a store. */
-#define STORE_SCHEMA_VERSION 15
+#define STORE_SCHEMA_VERSION 16
 
 /* The oldest schema version that a deployment can bring up to date. Earlier ones were never released;
  * migrations 1 to 9 make version 9 at once (decision 43). */

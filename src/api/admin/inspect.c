@@ -61,7 +61,8 @@ static boxcar_status add_subscriptions(boxcar_store *store, boxcar_box box, stru
     boxcar_error why = BOXCAR_ERROR_INIT;
     struct subscription_rows *rows;
 
-    boxcar_status status = store->ops->subscription_read(store, BOXCAR_NO_STR, &rows, &why);
+    boxcar_status status =
+        store->ops->subscription_read(store, &(struct subscription_choice){0}, &rows, &why);
     if (status == BOXCAR_OK) {
         checkup_subscriptions(&findings, box, rows);
         list_free(rows);

@@ -18,6 +18,7 @@
 #include "store/postgres/join/join.h"
 #include "store/postgres/message/inspect.h"
 #include "store/postgres/request/request.h"
+#include "store/postgres/schedule/schedule.h"
 #include "store/postgres/stream/stream.h"
 #include "store/postgres/subscription/subscription.h"
 
@@ -68,6 +69,10 @@ static const struct store_ops OPS = {
     .stream_rules = pg_stream_rules,
     .subscription_change = pg_subscription_change,
     .subscription_read = pg_subscription_read,
+    .schedule_change = pg_schedule_change,
+    .schedule_plan = pg_schedule_plan,
+    .schedule_read = pg_schedule_read,
+    .schedule_slices = pg_schedule_slices,
     .instances = pg_instances,
     .maintain = pg_maintain,
     .diagnose = pg_diagnose,

@@ -18,6 +18,7 @@
 #include "store/sqlite/inbox/inbox.h"
 #include "store/sqlite/join/join.h"
 #include "store/sqlite/message/inspect.h"
+#include "store/sqlite/schedule/schedule.h"
 #include "store/sqlite/stream/admin.h"
 #include "store/sqlite/subscription/subscription.h"
 
@@ -65,6 +66,10 @@ static const struct store_ops SQLITE_OPS = {
     .stream_rules = sqlite_stream_rules,
     .subscription_change = sqlite_subscription_change,
     .subscription_read = sqlite_subscription_read,
+    .schedule_change = sqlite_schedule_change,
+    .schedule_plan = sqlite_schedule_plan,
+    .schedule_read = sqlite_schedule_read,
+    .schedule_slices = sqlite_schedule_slices,
     .instances = sqlite_instances,
     .maintain = sqlite_maintain,
     .diagnose = sqlite_diagnose,

@@ -21,7 +21,9 @@ static boxcar_status subscribe(struct pump *pump, boxcar_error *err) {
     struct boxcar_worker *worker = pump->worker;
     struct subscription_rows *rows;
 
-    TRY(pump->store->ops->subscription_read(pump->store, worker->subscription, &rows, err));
+    TRY(pump->store->ops->subscription_read(
+        pump->store, &(struct subscription_choice){.name = worker->subscription, .is_brief = true}, &rows,
+        err));
     boxcar_box box = rows->items[0].box, reader = rows->items[0].reader;
     list_free(rows);
     if (worker->handlers->boxes[1 - box].count > 0)
@@ -44,8 +46,9 @@ static bool is_removed(struct pump *pump) {
     struct subscription_rows *rows;
     boxcar_error err = BOXCAR_ERROR_INIT;
 
-    if (pump->store->ops->subscription_read(pump->store, pump->worker->subscription, &rows, &err) !=
-        BOXCAR_OK)
+    if (pump->store->ops->subscription_read(
+            pump->store, &(struct subscription_choice){.name = pump->worker->subscription, .is_brief = true},
+            &rows, &err) != BOXCAR_OK)
         return err.status == BOXCAR_E_NOT_FOUND;
     bool is_same = rows->items[0].reader == atomic_load(&pump->worker->reader);
     list_free(rows);

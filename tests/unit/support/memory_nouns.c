@@ -339,15 +339,15 @@ static boxcar_status subscription_change(struct boxcar_store *store, const struc
 }
 
 /* Only the one that the test has put there. */
-static boxcar_status subscription_read(struct boxcar_store *store, boxcar_str name,
+static boxcar_status subscription_read(struct boxcar_store *store, const struct subscription_choice *choice,
                                        struct subscription_rows **ret_list, boxcar_error *err) {
     struct memory_store *memory = memory_of(store);
 
     pthread_mutex_lock(&memory->mutex);
     boxcar_subscription only = memory->subscription;
     pthread_mutex_unlock(&memory->mutex);
-    if (!str_is_absent(name) && (only.reader == 0 || !str_equal(name, only.name)))
-        return store_refuse_subscription(name, err);
+    if (!str_is_absent(choice->name) && (only.reader == 0 || !str_equal(choice->name, only.name)))
+        return store_refuse_subscription(choice->name, err);
     TRY(give_list(memory, sizeof(**ret_list), ret_list, err));
     boxcar_subscription *item = only.reader > 0 ? list_add(*ret_list, sizeof(*item)) : NULL;
     if (item)

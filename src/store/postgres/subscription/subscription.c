@@ -84,6 +84,8 @@ boxcar_status pg_subscription_change(struct boxcar_store *store, const struct su
     switch (change->action) {
     case SUBSCRIPTION_ADD:
         return add(pg, change->given, ret_reader, err);
+    case SUBSCRIPTION_ADD_POLICY:
+        return error_set(err, BOXCAR_E_UNSUPPORTED, "policies are not available");
     case SUBSCRIPTION_PAUSE:
         return pg_do(pg, PG_SUBSCRIPTION_PAUSE, err, P_TEXT(change->name));
     case SUBSCRIPTION_RESUME:
@@ -151,13 +153,13 @@ static boxcar_status split_patterns(boxcar_subscription *s, boxcar_str all, stru
     return BOXCAR_OK;
 }
 
-boxcar_status pg_subscription_read(struct boxcar_store *store, boxcar_str name,
+boxcar_status pg_subscription_read(struct boxcar_store *store, const struct subscription_choice *choice,
                                    struct subscription_rows **ret_list, boxcar_error *err) {
     AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
     PGresult *result;
     struct subscription_rows *list;
 
-    pg_params_add(&params, P_TEXT(name));
+    pg_params_add(&params, P_TEXT(choice->name));
     TRY(pg_query(pg_store_of(store), PG_SUBSCRIPTIONS, &params, &result, err));
     TRY(pg_rows_into_list(result, PG_LIST_KIND(read_subscription, &list), &list, err));
     for (size_t i = 0; i < list->count; i++) { /* the list has the result */
@@ -169,9 +171,9 @@ boxcar_status pg_subscription_read(struct boxcar_store *store, boxcar_str name,
             return status;
         }
     }
-    if (list->count == 0 && !str_is_absent(name)) {
+    if (list->count == 0 && !str_is_absent(choice->name)) {
         list_free(list);
-        return store_refuse_subscription(name, err);
+        return store_refuse_subscription(choice->name, err);
     }
     *ret_list = list;
     return BOXCAR_OK;

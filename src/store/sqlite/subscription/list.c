@@ -72,9 +72,9 @@ static boxcar_status list(struct sqlite_store *store, void *context, boxcar_erro
                : BOXCAR_OK;
 }
 
-boxcar_status sqlite_subscription_read(struct boxcar_store *store, boxcar_str name,
+boxcar_status sqlite_subscription_read(struct boxcar_store *store, const struct subscription_choice *choice,
                                        struct subscription_rows **ret_list, boxcar_error *err) {
-    struct listing listing = {.name = name, .list = calloc(1, sizeof(*listing.list))};
+    struct listing listing = {.name = choice->name, .list = calloc(1, sizeof(*listing.list))};
     if (listing.list == NULL)
         return error_no_memory(err);
     boxcar_status status = sqlite_transaction(sqlite_of(store), ACCESS_READ, list, &listing, err);

@@ -162,12 +162,15 @@ static boxcar_status change(struct sqlite_store *store, void *context, boxcar_er
     struct changing *changing = context;
     const struct subscription_change *change = changing->change;
     changing->count = 0;
+    if (change->action == SUBSCRIPTION_ADD_POLICY)
+        return error_set(err, BOXCAR_E_UNSUPPORTED, "policies are not available");
     if (change->action == SUBSCRIPTION_ADD)
         return add(store, changing, err);
     TRY(enter_by_name(store, changing, err));
     struct query_value number = Q_INT(changing->reader);
     switch (change->action) {
     case SUBSCRIPTION_ADD:
+    case SUBSCRIPTION_ADD_POLICY:
         break;
     case SUBSCRIPTION_PAUSE:
         return query_do(store, S_READER_PAUSE, err, number, Q_INT(store->now));

@@ -6,7 +6,7 @@
 
 boxcar_status sqlite_subscription_change(struct boxcar_store *store, const struct subscription_change *change,
                                          boxcar_box *ret_reader, int64_t *ret_count, boxcar_error *err);
-boxcar_status sqlite_subscription_read(struct boxcar_store *store, boxcar_str name,
+boxcar_status sqlite_subscription_read(struct boxcar_store *store, const struct subscription_choice *choice,
                                        struct subscription_rows **ret_list, boxcar_error *err);
 
 /* ---- rewind.c ---- */

@@ -1,0 +1,1 @@
+-- Fanout: policies that forward messages, and schedules.

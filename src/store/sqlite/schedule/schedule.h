@@ -1,0 +1,16 @@
+/* Scheduled fanout: the seam. */
+#ifndef BOXCAR_STORE_SQLITE_SCHEDULE_SCHEDULE_H
+#define BOXCAR_STORE_SQLITE_SCHEDULE_SCHEDULE_H
+
+#include "store/store.h"
+
+boxcar_status sqlite_schedule_change(struct boxcar_store *store, const struct schedule_change *change,
+                                     bool *ret_changed, boxcar_error *err);
+boxcar_status sqlite_schedule_plan(struct boxcar_store *store, const boxcar_plan *plan,
+                                   boxcar_planned *ret_planned, boxcar_error *err);
+boxcar_status sqlite_schedule_read(struct boxcar_store *store, boxcar_str topic, boxcar_str work_key,
+                                   struct schedule_rows **ret_list, boxcar_error *err);
+boxcar_status sqlite_schedule_slices(struct boxcar_store *store, boxcar_str topic, boxcar_str work_key,
+                                     struct slice_rows **ret_list, boxcar_error *err);
+
+#endif
