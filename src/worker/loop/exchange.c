@@ -399,15 +399,13 @@ static void plan_next_look(struct pump *pump, const int claim_sizes[BOXES], cons
     }
 }
 
-static void take_work(struct pump *pump, const int claim_sizes[BOXES], struct result *result,
-                      int64_t asked_at_ms) {
+static void learn_from_claim(struct pump *pump, const int claim_sizes[BOXES], const struct result *result) {
     const size_t claimed[BOXES] = {result->parts[BOXCAR_OUTBOX].claimed_count,
                                    result->parts[BOXCAR_INBOX].claimed_count};
     struct pace_view view = pump_pace_view(pump);
     atomic_fetch_add(&pump->worker->count.claims, 1);
     plan_next_look(pump, claim_sizes, claimed);
     pace_grow(&pump->pace, &view, claim_sizes, claimed);
-    pump_admit(pump, result, asked_at_ms);
 }
 
 /* What goes out, but for the claims. */
@@ -457,9 +455,8 @@ bool pump_exchange(struct pump *pump, const int claim_sizes[BOXES], bool renew) 
     take_answer(pump, &request, &result, asked_at_ms);
     size_t claimed = count_claimed(&result);
     if (claims)
-        take_work(pump, claim_sizes, &result, asked_at_ms);
-    else
-        result_release(&result);
+        learn_from_claim(pump, claim_sizes, &result);
+    pump_admit(pump, &result, asked_at_ms);
     pump_end_turn(pump, claims, claimed); /* the work is in the queue: the next store's comes behind it */
     if (pump->claims_fail)
         pump_look_soon(pump); /* at the next try */

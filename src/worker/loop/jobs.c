@@ -106,7 +106,19 @@ static struct handler *find_handler(const struct pump *pump, const struct job *j
     return handler_table_find(pump->worker->handlers, job->message->box, job->message->topic);
 }
 
-static void admit_load(struct pump *pump, struct load *load, int64_t asked_at_ms) {
+void pump_admit(struct pump *pump, struct result *result, int64_t asked_at_ms) {
+    size_t count = result->parts[BOXCAR_OUTBOX].claimed_count + result->parts[BOXCAR_INBOX].claimed_count;
+    if (count == 0) {
+        result_release(result);
+        return;
+    }
+    struct load *load = load_new(result);
+    if (!load) {
+        store_log(pump_logger(pump), BOXCAR_LOG_ERROR, "claim", NULL, 0,
+                  "out of memory: claimed messages are left until their lease ends");
+        return;
+    }
+    atomic_fetch_add(&pump->worker->count.claimed, (int64_t)count);
     struct job_list ready = {0};
     size_t streamed = 0;
     for (size_t i = 0; i < load->count; i++) {
@@ -123,22 +135,6 @@ static void admit_load(struct pump *pump, struct load *load, int64_t asked_at_ms
         pump_admit_streams(pump, load, streamed, &ready);
     if (ready.count > 0)
         desk_put(pump->desk, &ready);
-}
-
-void pump_admit(struct pump *pump, struct result *result, int64_t asked_at_ms) {
-    size_t count = result->parts[BOXCAR_OUTBOX].claimed_count + result->parts[BOXCAR_INBOX].claimed_count;
-    if (count == 0) {
-        result_release(result);
-        return;
-    }
-    struct load *load = load_new(result);
-    if (!load) {
-        store_log(pump_logger(pump), BOXCAR_LOG_ERROR, "claim", NULL, 0,
-                  "out of memory: claimed messages are left until their lease ends");
-        return;
-    }
-    atomic_fetch_add(&pump->worker->count.claimed, (int64_t)count);
-    admit_load(pump, load, asked_at_ms);
     load_release(load);
 }
 

@@ -113,16 +113,13 @@ static void plan_claim(struct pump *pump, int ret_sizes[BOXES]) {
     pace_share((size_t)size, asked, pump->turn, ret_sizes);
 }
 
-/* A round trip, if there is a reason for one. */
-static bool exchange_attached(struct pump *pump) {
-    bool renew = pump->held_count > 0 && pump->now_ms >= pump->next_renewal_ms;
-    int sizes[BOXES] = {0};
-    plan_claim(pump, sizes);
-    if (!renew && sizes[BOXCAR_OUTBOX] + sizes[BOXCAR_INBOX] == 0 && !pump_flush_is_due(pump))
-        return false;
-    if (renew)
+/* Whether there is a reason for a round trip: something to claim, to renew, or to flush. */
+static bool plan_exchange(struct pump *pump, int ret_sizes[BOXES], bool *ret_renew) {
+    *ret_renew = pump->held_count > 0 && pump->now_ms >= pump->next_renewal_ms;
+    if (*ret_renew)
         pump->next_renewal_ms = pump->now_ms + pump_tuning(pump)->lease_ms / 6;
-    return pump_exchange(pump, sizes, renew);
+    plan_claim(pump, ret_sizes);
+    return *ret_renew || ret_sizes[BOXCAR_OUTBOX] + ret_sizes[BOXCAR_INBOX] > 0 || pump_flush_is_due(pump);
 }
 
 /* A store that is away is asked again when its time comes, whatever there is to say: first about what is
@@ -153,7 +150,11 @@ static bool talk(struct pump *pump) {
         return false;
     /* There may be waits to look for all the time; what is held must be renewed and settled all the same. */
     bool evaluated = pump_evaluate_waits(pump);
-    if (!pump_is_attached(pump) || exchange_attached(pump))
+    if (!pump_is_attached(pump))
+        return true;
+    bool renew;
+    int sizes[BOXES] = {0};
+    if (plan_exchange(pump, sizes, &renew) && pump_exchange(pump, sizes, renew))
         return true;
     if (!pump_heartbeat_is_due(pump))
         return evaluated;

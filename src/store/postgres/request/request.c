@@ -111,7 +111,7 @@ static void plan_claims(struct exchange *x) {
 
 /* One round trip with what is still to be done. Returns the first error; what succeeded is marked
  * as done in x. */
-static boxcar_status talk(struct exchange *x, boxcar_error *err) {
+static boxcar_status exchange_once(struct exchange *x, boxcar_error *err) {
     bool settles = x->settle;
     boxcar_status status;
 
@@ -137,14 +137,6 @@ static boxcar_status talk(struct exchange *x, boxcar_error *err) {
             x->pg); /* the repeated enqueue waited for the first one, and so for the claim behind it */
     end_pipeline(x->pg);
     end_failed_transaction(x->pg, err);
-    return status;
-}
-
-static boxcar_status exchange_once(struct exchange *x, boxcar_error *err) {
-    bool before = pg_talk_begin(x->pg);
-    boxcar_status status = talk(x, err);
-
-    pg_talk_end(x->pg, before);
     return status;
 }
 
@@ -318,7 +310,11 @@ boxcar_status pg_process(struct boxcar_store *store, const struct request *reque
 
     for (int round = 0; status == BOXCAR_OK && is_unfinished(&x) && round < ROUNDS_MAX; round++) {
         pg_give_back_lost(x.pg);
+
+        bool before = pg_talk_begin(x.pg);
+
         status = exchange_once(&x, &why);
+        pg_talk_end(x.pg, before);
         if (status != BOXCAR_OK)
             status = recover(&x, status, round, &why);
     }
