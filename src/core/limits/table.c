@@ -1,4 +1,5 @@
 #include "boxcar/event.h"
+#include "boxcar/fanout.h"
 #include "boxcar/instance.h"
 #include "limits.h"
 
@@ -31,6 +32,7 @@ const struct limit LIMITS[] = {
     {"delay_days_max", BOXCAR_DELAY_MS_MAX / DAY_MS},
     {"subscription_name_max", BOXCAR_SUBSCRIPTION_NAME_MAX},
     {"pattern_count_max", BOXCAR_PATTERN_COUNT_MAX},
+    {"destination_count_max", BOXCAR_DESTINATION_COUNT_MAX},
     {"payload_always", LIMITS_PAYLOAD_ALWAYS},
     {"headers_always", LIMITS_HEADERS_ALWAYS},
     {"host_max", LIMITS_HOST_MAX},

@@ -1,16 +1,13 @@
--- Makes a subscription: its row, its turn and sequences, and its frontier. A lock keeps messages from leaving the log meanwhile
--- (_leave_out): it waits for transactions that took some, and fails if one of them stays open. Returns its number.
+-- Makes a subscription: its row, its turn and sequences, and its frontier. The caller has claimed the name (_claim_name). That lock
+-- also keeps messages from leaving the log meanwhile (_leave_out): it waits for transactions that took some, and fails if one of
+-- them stays open. Returns its number.
 create or replace function :"schema"._add_reader(
     p_name text, p_box smallint, p_patterns text[], p_only boolean, p_start_at text, p_time timestamptz, p_max_lag_ms bigint,
     p_max_lag_count bigint)
-returns smallint language plpgsql volatile :pinned set lock_timeout = '10s' as $$
+returns smallint language plpgsql volatile :pinned as $$
 declare
     n smallint;
 begin
-    lock table :"schema".reader in exclusive mode;
-    if exists (select from :"schema".reader r where r.name = p_name) then
-        raise exception using errcode = 'BX003', message = format('there is a subscription "%s" already', p_name);
-    end if;
     n := nextval(':"schema".reader_number');
     execute format('create view :"schema".%I as select 1 as turn where false', 'turn_' || n);
     execute format('create view :"schema".%I as select 1 as turn where false', 'upkeep_' || n);

@@ -50,6 +50,20 @@
     "event_id, stream, version, position, type, payload, headers::pg_catalog.text, correlation_id, "         \
     "created_at, causation_id"
 
+/* The texts of an array in one: the length of each in bytes, a colon, and the text. */
+#define TEXTS(array)                                                                                         \
+    "(select pg_catalog.string_agg(pg_catalog.octet_length(p)::pg_catalog.text "                             \
+    "operator(pg_catalog.||) ':' operator(pg_catalog.||) p, '' order by n) "                                 \
+    "from pg_catalog.unnest(" array ") with ordinality u(p, n))"
+#define SUBSCRIPTION                                                                                         \
+    "select name, number, box, " TEXTS("patterns") ", \"only\", created_at, start_at, paused_at, "           \
+                                                   "rewound_at, (pg_catalog.date_part('epoch', max_lag) "    \
+                                                   "operator(pg_catalog.*) 1000)::pg_catalog.int8, "         \
+                                                   "max_lag_count, ready, in_progress, failed, "             \
+                                                   "oldest_unread_at, lag_seconds, held_messages, " TEXTS(   \
+                                                       "destinations") ", then_topic, else_topic" FROM
+#define SUBSCRIPTION_SHAPE "*titnbTtTTlllllTflnnn"
+
 /* Of a function that returns one row. */
 #define ENQUEUED "(r).work_id, (r).message_id, (r).duplicate"
 
@@ -214,16 +228,13 @@ const struct pg_statement_entry PG_STATEMENT_TABLE[PG_STATEMENTS] = {
     [PG_SUBSCRIPTION_CHANGE] = {CALL "subscription_change($1, $2, $3, $4)", NOTHING, PG_SLOW},
     [PG_SUBSCRIPTION_REWIND] = {CALL "subscription_rewind($1, $2)", COUNT, PG_SLOW},
     [PG_SUBSCRIPTION_REMOVE] = {CALL "subscription_remove($1, $2)", NOTHING, PG_SLOW},
-    [PG_SUBSCRIPTIONS] = {"select name, number, box, (select "
-                          "pg_catalog.string_agg(pg_catalog.octet_length(p)::pg_catalog.text "
-                          "operator(pg_catalog.||) ':' operator(pg_catalog.||) p, '' order by n) "
-                          "from pg_catalog.unnest(patterns) with ordinality u(p, n)), "
-                          "\"only\", created_at, start_at, paused_at, rewound_at, "
-                          "(pg_catalog.date_part('epoch', max_lag) operator(pg_catalog.*) "
-                          "1000)::pg_catalog.int8, max_lag_count, "
-                          "ready, in_progress, failed, oldest_unread_at, lag_seconds, held_messages" FROM
-                          "_subscriptions($1)",
-                          "*titnbTtTTlllllTfl", PG_SLOW},
+    [PG_SUBSCRIPTIONS] = {SUBSCRIPTION "_subscription_list($1, $2)", SUBSCRIPTION_SHAPE, PG_SLOW},
+    [PG_SUBSCRIPTIONS_BRIEF] = {SUBSCRIPTION "_subscription_list($1, $2, true)", SUBSCRIPTION_SHAPE},
+    [PG_FANOUT_ADD] = {CALL "fanout_add($1, $2, $3, $4, $5, $6, $7, $8)", NOTHING, PG_SLOW},
+    [PG_FANOUT_PAUSE] = {CALL "fanout_pause($1)", NOTHING},
+    [PG_FANOUT_RESUME] = {CALL "fanout_resume($1)", NOTHING},
+    [PG_FANOUT_REWIND] = {CALL "fanout_rewind($1, $2)", COUNT, PG_SLOW},
+    [PG_FANOUT_REMOVE] = {CALL "fanout_remove($1, $2)", NOTHING, PG_SLOW},
     [PG_STREAM_PAGE] = {"select stream, state, partition, pending, head, topic, available_at, retry_count, "
                         "owner, halted_at, halted_by" FROM "_stream_page($1, $2, $3, $4, $5, $6)",
                         "*ttillnTiuTl", PG_SLOW},

@@ -27,11 +27,11 @@ static boxcar_str place_text(const boxcar_place *place, char text[BOXCAR_TIME_TE
     }
 }
 
-static void add_patterns(struct pg_params *params, const boxcar_str *patterns, size_t count) {
+static void add_texts(struct pg_params *params, const boxcar_str *texts, size_t count) {
     struct buf *array = pg_params_array_begin(params, PG_TEXT_ARRAY, count);
 
     for (size_t i = 0; i < count; i++)
-        pg_array_text(array, patterns[i]);
+        pg_array_text(array, texts[i]);
 }
 
 static boxcar_status add(struct pg_store *pg, const boxcar_new_subscription *given, boxcar_box *ret_reader,
@@ -42,13 +42,28 @@ static boxcar_status add(struct pg_store *pg, const boxcar_new_subscription *giv
     char text[BOXCAR_TIME_TEXT_SIZE];
 
     pg_params_add(&params, P_TEXT(given->name));
-    add_patterns(&params, given->patterns, given->pattern_count);
+    add_texts(&params, given->patterns, given->pattern_count);
     pg_params_add(&params, P_TEXT(boxcar_str_of(boxcar_box_name(given->box))),
                   P_TEXT(place_text(&place, text)), P_BOOL(given->only), P_MS_OR_NULL(given->max_lag_ms),
                   P_INT8_OR_NULL(given->max_lag_count));
     TRY(pg_query(pg, PG_SUBSCRIPTION_ADD, &params, &result, err));
     *ret_reader = pg_get_int4(result, 0, 0);
     return BOXCAR_OK;
+}
+
+static boxcar_status add_policy(struct pg_store *pg, const boxcar_new_fanout *given, boxcar_error *err) {
+    AUTO_PARAMS struct pg_params params = PG_PARAMS_INIT;
+    AUTO_RESULT PGresult *result = NULL;
+    const boxcar_place place = {.start = given->start, .time = given->start_time};
+    char text[BOXCAR_TIME_TEXT_SIZE];
+
+    pg_params_add(&params, P_TEXT(given->name));
+    add_texts(&params, given->patterns, given->pattern_count);
+    add_texts(&params, given->destinations, given->destination_count);
+    pg_params_add(&params, P_TEXT(boxcar_str_of(boxcar_box_name(given->box))),
+                  P_TEXT(place_text(&place, text)), P_BOOL(given->only), P_TEXT(given->then_topic),
+                  P_TEXT(given->else_topic));
+    return pg_query(pg, PG_FANOUT_ADD, &params, &result, err);
 }
 
 static boxcar_status alter(struct pg_store *pg, boxcar_str name, const boxcar_subscription_changes *changes,
@@ -58,7 +73,7 @@ static boxcar_status alter(struct pg_store *pg, boxcar_str name, const boxcar_su
 
     pg_params_add(&params, P_TEXT(name));
     if (changes->pattern_count > 0)
-        add_patterns(&params, changes->patterns, changes->pattern_count);
+        add_texts(&params, changes->patterns, changes->pattern_count);
     else
         pg_params_add(&params, P_NULL(PG_TEXT_ARRAY));
     pg_params_add(
@@ -67,12 +82,13 @@ static boxcar_status alter(struct pg_store *pg, boxcar_str name, const boxcar_su
     return pg_query(pg, PG_SUBSCRIPTION_CHANGE, &params, &result, err);
 }
 
-static boxcar_status rewind_to(struct pg_store *pg, boxcar_str name, const boxcar_place *place,
+static boxcar_status rewind_to(struct pg_store *pg, const struct subscription_change *change,
                                int64_t *ret_count, boxcar_error *err) {
     AUTO_RESULT PGresult *result = NULL;
     char text[BOXCAR_TIME_TEXT_SIZE];
 
-    TRY(pg_ask(pg, PG_SUBSCRIPTION_REWIND, &result, err, P_TEXT(name), P_TEXT(place_text(place, text))));
+    TRY(pg_ask(pg, change->of_policy ? PG_FANOUT_REWIND : PG_SUBSCRIPTION_REWIND, &result, err,
+               P_TEXT(change->name), P_TEXT(place_text(&change->place, text))));
     *ret_count = pg_get_int8(result, 0, 0);
     return BOXCAR_OK;
 }
@@ -85,24 +101,26 @@ boxcar_status pg_subscription_change(struct boxcar_store *store, const struct su
     case SUBSCRIPTION_ADD:
         return add(pg, change->given, ret_reader, err);
     case SUBSCRIPTION_ADD_POLICY:
-        return error_set(err, BOXCAR_E_UNSUPPORTED, "policies are not available");
+        return add_policy(pg, change->policy, err);
     case SUBSCRIPTION_PAUSE:
-        return pg_do(pg, PG_SUBSCRIPTION_PAUSE, err, P_TEXT(change->name));
+        return pg_do(pg, change->of_policy ? PG_FANOUT_PAUSE : PG_SUBSCRIPTION_PAUSE, err,
+                     P_TEXT(change->name));
     case SUBSCRIPTION_RESUME:
-        return pg_do(pg, PG_SUBSCRIPTION_RESUME, err, P_TEXT(change->name));
+        return pg_do(pg, change->of_policy ? PG_FANOUT_RESUME : PG_SUBSCRIPTION_RESUME, err,
+                     P_TEXT(change->name));
     case SUBSCRIPTION_ALTER:
         return alter(pg, change->name, change->changes, err);
     case SUBSCRIPTION_REWIND:
-        return rewind_to(pg, change->name, &change->place, ret_count, err);
+        return rewind_to(pg, change, ret_count, err);
     default:
-        return pg_do(pg, PG_SUBSCRIPTION_REMOVE, err, P_TEXT(change->name), P_BOOL(change->force));
+        return pg_do(pg, change->of_policy ? PG_FANOUT_REMOVE : PG_SUBSCRIPTION_REMOVE, err,
+                     P_TEXT(change->name), P_BOOL(change->force));
     }
 }
 
 /* ---- looking ---- */
 
-/* The patterns, all in one text: the length of each, a colon, and the pattern. They are read once the list
- * has an arena. */
+/* Without its lists: they are read once there is an arena. */
 static void read_subscription(const PGresult *r, int row, void *item) {
     boxcar_subscription *s = item;
 
@@ -122,35 +140,49 @@ static void read_subscription(const PGresult *r, int row, void *item) {
     s->oldest_unread_at = pg_get_time(r, row, 14);
     s->lag_seconds = pg_get_float8(r, row, 15);
     s->held_messages = pg_get_int8(r, row, 16);
-    s->patterns = NULL;
+    s->then_topic = pg_get_text(r, row, 18);
+    s->else_topic = pg_get_text(r, row, 19);
 }
 
-/* The next pattern; false = there is none. */
-static bool next_pattern(boxcar_str *rest, boxcar_str *ret_pattern) {
+/* The next of several texts in one: its length, a colon, and the text; false = there is none. */
+static bool next_text(boxcar_str *rest, boxcar_str *ret_text) {
     size_t len = 0, i = 0;
 
     while (i < rest->len && rest->data[i] >= '0' && rest->data[i] <= '9' && len < rest->len)
         len = len * 10 + (size_t)(rest->data[i++] - '0');
     if (i == 0 || i >= rest->len || rest->data[i] != ':' || len > rest->len - i - 1)
         return false;
-    *ret_pattern = (boxcar_str){rest->data + i + 1, len};
+    *ret_text = (boxcar_str){rest->data + i + 1, len};
     *rest = (boxcar_str){rest->data + i + 1 + len, rest->len - i - 1 - len};
     return true;
 }
 
-static boxcar_status split_patterns(boxcar_subscription *s, boxcar_str all, struct arena *arena,
-                                    boxcar_error *err) {
-    boxcar_str rest = all, pattern;
+static boxcar_status split_texts(boxcar_str all, struct arena *arena, const boxcar_str **ret_texts,
+                                 size_t *ret_count, boxcar_error *err) {
+    boxcar_str rest = all, text;
+    size_t count = 0;
 
-    while (next_pattern(&rest, &pattern))
-        s->pattern_count++;
-    boxcar_str *patterns = arena_alloc_array(arena, s->pattern_count, sizeof(*patterns));
-    if (!patterns)
+    while (next_text(&rest, &text))
+        count++;
+    boxcar_str *texts = arena_alloc_array(arena, count, sizeof(*texts));
+    if (!texts)
         return error_no_memory(err);
-    for (size_t i = 0; i < s->pattern_count; i++)
-        (void)next_pattern(&all, &patterns[i]);
-    s->patterns = patterns;
+    for (size_t i = 0; i < count; i++)
+        (void)next_text(&all, &texts[i]);
+    *ret_texts = texts;
+    *ret_count = count;
     return BOXCAR_OK;
+}
+
+static boxcar_status read_texts(const PGresult *r, int row, struct arena *arena, boxcar_subscription *s,
+                                boxcar_error *err) {
+    TRY(split_texts(pg_get_text(r, row, 3), arena, &s->patterns, &s->pattern_count, err));
+    return split_texts(pg_get_text(r, row, 17), arena, &s->destinations, &s->destination_count, err);
+}
+
+static boxcar_status refuse(const struct subscription_choice *choice, boxcar_error *err) {
+    return choice->of_policy ? store_refuse_policy(choice->name, err)
+                             : store_refuse_subscription(choice->name, err);
 }
 
 boxcar_status pg_subscription_read(struct boxcar_store *store, const struct subscription_choice *choice,
@@ -159,12 +191,12 @@ boxcar_status pg_subscription_read(struct boxcar_store *store, const struct subs
     PGresult *result;
     struct subscription_rows *list;
 
-    pg_params_add(&params, P_TEXT(choice->name));
-    TRY(pg_query(pg_store_of(store), PG_SUBSCRIPTIONS, &params, &result, err));
+    pg_params_add(&params, P_TEXT(choice->name), P_BOOL(choice->of_policy));
+    TRY(pg_query(pg_store_of(store), choice->is_brief ? PG_SUBSCRIPTIONS_BRIEF : PG_SUBSCRIPTIONS, &params,
+                 &result, err));
     TRY(pg_rows_into_list(result, PG_LIST_KIND(read_subscription, &list), &list, err));
     for (size_t i = 0; i < list->count; i++) { /* the list has the result */
-        boxcar_status status =
-            split_patterns(&list->items[i], pg_get_text(result, (int)i, 3), &list->arena, err);
+        boxcar_status status = read_texts(result, (int)i, &list->arena, &list->items[i], err);
 
         if (status != BOXCAR_OK) {
             list_free(list);
@@ -173,7 +205,7 @@ boxcar_status pg_subscription_read(struct boxcar_store *store, const struct subs
     }
     if (list->count == 0 && !str_is_absent(choice->name)) {
         list_free(list);
-        return store_refuse_subscription(choice->name, err);
+        return refuse(choice, err);
     }
     *ret_list = list;
     return BOXCAR_OK;

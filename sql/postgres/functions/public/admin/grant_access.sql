@@ -6,10 +6,10 @@ language plpgsql volatile :pinned as $$
 declare
     doctor constant text[] := array['_stats', '_checkup', '_live_hosts', '_live_patterns', '_ready_topics',
         '_held_snapshots', '_snapshot_holders', '_table_health', '_claim_blockers', '_stream_holders', '_locked_streams',
-        '_session', '_query_shape', '_upkeep', '_subscriptions'];
+        '_session', '_query_shape', '_upkeep', '_subscriptions', '_subscription_list'];
     viewer constant text[] := doctor || array['_store_info', '_page', '_dead_page', '_attempts', '_settings',
         '_join_find', '_join_page', '_join_members', 'message_joins', '_inbox_find', '_stages', '_stream_page', '_stream_rules', '_stream_violations', '_instances', '_sort_now',
-        '_ids', '_spent', '_sees_owners', '_veil', '_derive_id', '_subscriptions', '_delivery_attempts'];   -- these: views run functions with the reader's rights
+        '_ids', '_spent', '_sees_owners', '_veil', '_derive_id', '_subscriptions', '_subscription_list', '_delivery_attempts'];   -- these: views run functions with the reader's rights
     producer constant text[] := array['_store_info', 'enqueue', 'enqueue_many', '_enqueue', '_enqueue_messages', '_enqueue_plain', '_enqueue_known', '_enqueue_one', '_hold_keys', 'join_start', 'join_attach',
         'join_attach_many', 'join_report_completed', 'join_report_failed', 'join_wait', 'join_cancel', '_join_start',
         '_attach', '_join_report', '_join_cancel', '_join_wait', '_join_find', '_join_page', '_join_members', 'message_joins',
@@ -42,7 +42,7 @@ begin
         for item in select c.table_name, string_agg(quote_ident(c.column_name), ', ') as columns
                     from information_schema.columns c
                     where c.table_schema = :'schema' and c.table_name in ('outbox', 'inbox', 'dead_letter', 'instance', 'outbox_join',
-                                                                                'outbox_join_member', 'inbox_receipt', 'event', 'stream_state', 'subscription', 'delivery')
+                                                                                'outbox_join_member', 'inbox_receipt', 'event', 'stream_state', 'subscription', 'delivery', 'fanout')
                       and (c.column_name <> 'payload' or access = 'admin')
                     group by c.table_name
         loop

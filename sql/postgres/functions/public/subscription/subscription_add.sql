@@ -10,26 +10,13 @@ declare
     start_time timestamptz;
     log constant smallint := :"schema"._box(box);
 begin
-    perform :"schema"._fault('', case
-        when name is null or char_length(name) not between 1 and :subscription_name_max
-            then array['name', 'must have 1 to :subscription_name_max characters']
-        when name ~ '[\x01-\x1f\x7f]' then array['name', 'has a control character: remove it']
-        when name like '%/%' then array['name', 'has a /, which is reserved: use another character']
-        when name in ('outbox', 'inbox') then array['name', 'is that of a main reader: give another'] end);
+    perform :"schema"._check_subscription_name(name);
     perform :"schema"._check_patterns(patterns);
-    if start_at is null or start_at not in ('end', 'beginning') then
-        begin
-            start_time := start_at::timestamptz;
-        exception when data_exception then
-            start_time := null;
-        end;
-        if (start_time between '1970-01-01Z' and '9999-12-31Z') is not true then
-            perform :"schema"._invalid('start_at', 'must be end, beginning, or a time');
-        end if;
-    end if;
+    start_time := :"schema"._start_time(start_at);
     if current_setting('transaction_isolation') <> 'read committed' then
         raise exception using errcode = 'BX004', message = 'subscription_add works under READ COMMITTED only';
     end if;
+    perform :"schema"._claim_name(name);
     return :"schema"._add_reader(name, log, patterns, coalesce("only", false), start_at, start_time,
                                  :"schema"._lag_ms(max_lag, max_lag_count), nullif(max_lag_count, 0));
 end $$;

@@ -11,6 +11,9 @@ begin
         perform :"schema"._check_patterns(patterns);
     end if;
     r := :"schema"._hold_reader(name);
+    if patterns is not null then
+        perform :"schema"._refuse_of_policy(r);
+    end if;
     update :"schema".reader x
     set patterns = coalesce(subscription_change.patterns, x.patterns),
         max_lag_ms = case when max_lag is null then x.max_lag_ms else lag_ms end,

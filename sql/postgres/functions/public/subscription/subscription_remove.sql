@@ -1,34 +1,12 @@
 -- Removes a subscription. Its name is free at once; what it knew goes in small steps of upkeep. Messages stay for other readers. BX003:
--- it has leased messages; with force their leases end, too.
+-- it has leased messages; with force their leases end, too. One of a policy is removed with the policy only (fanout_remove).
 create or replace function :"schema".subscription_remove(name text, force boolean default false) returns void
 language plpgsql volatile security definer :pinned as $$
 declare
     r :"schema".reader;
-    leased bigint;
-    made text;
 begin
     lock table :"schema".reader in exclusive mode;
     r := :"schema"._hold_reader(name);
-    perform :"schema"._stop_claims(r.number, r.box);
-    select sum(upper(x) - lower(x)) into leased from :"schema".lease l, unnest(l.items) x
-    where l.box = r.number and l.until > clock_timestamp();
-    if leased > 0 and force is not true then
-        raise exception using errcode = 'BX003',
-            message = format('subscription "%s" has %s leased messages', name, leased),
-            hint = 'Pause it and wait until they are settled, or force its removal.';
-    end if;
-    delete from :"schema".lease l where l.box = r.number;
-    delete from :"schema".frontier f where f.box = r.number;
-    delete from :"schema".reader_change c where c.number = r.number;
-    delete from :"schema".instance_row i where i.box = r.number;
-    update :"schema".reader x set name = null, "only" = false, removed_at = clock_timestamp() where x.number = r.number;
-    foreach made in array '{turn,upkeep}'::text[] loop
-        execute format('drop view :"schema".%I', made || '_' || r.number);
-    end loop;
-    foreach made in array '{claims,quiet}'::text[] loop
-        execute format('drop sequence :"schema".%I', made || '_' || r.number);
-    end loop;
-    if r."only" then
-        perform :"schema"._set_rule(r.box);
-    end if;
+    perform :"schema"._refuse_of_policy(r);
+    perform :"schema"._remove_reader(r, force);
 end $$;

@@ -1,0 +1,30 @@
+-- Removes a subscription; see subscription_remove. The caller has locked the table of readers.
+create or replace function :"schema"._remove_reader(r :"schema".reader, p_force boolean) returns void
+language plpgsql volatile :pinned as $$
+declare
+    leased bigint;
+    made text;
+begin
+    perform :"schema"._stop_claims(r.number, r.box);
+    select sum(upper(x) - lower(x)) into leased from :"schema".lease l, unnest(l.items) x
+    where l.box = r.number and l.until > clock_timestamp();
+    if leased > 0 and p_force is not true then
+        raise exception using errcode = 'BX003',
+            message = format('subscription "%s" has %s leased messages', r.name, leased),
+            hint = 'Pause it and wait until they are settled, or force its removal.';
+    end if;
+    delete from :"schema".lease l where l.box = r.number;
+    delete from :"schema".frontier f where f.box = r.number;
+    delete from :"schema".reader_change c where c.number = r.number;
+    delete from :"schema".instance_row i where i.box = r.number;
+    update :"schema".reader x set name = null, "only" = false, removed_at = clock_timestamp() where x.number = r.number;
+    foreach made in array '{turn,upkeep}'::text[] loop
+        execute format('drop view :"schema".%I', made || '_' || r.number);
+    end loop;
+    foreach made in array '{claims,quiet}'::text[] loop
+        execute format('drop sequence :"schema".%I', made || '_' || r.number);
+    end loop;
+    if r."only" then
+        perform :"schema"._set_rule(r.box);
+    end if;
+end $$;
