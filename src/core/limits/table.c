@@ -1,6 +1,7 @@
 #include "boxcar/event.h"
 #include "boxcar/fanout.h"
 #include "boxcar/instance.h"
+#include "boxcar/schedule.h"
 #include "limits.h"
 
 #define HOUR_MS (INT64_C(60) * 60 * 1000)
@@ -33,6 +34,9 @@ const struct limit LIMITS[] = {
     {"subscription_name_max", BOXCAR_SUBSCRIPTION_NAME_MAX},
     {"pattern_count_max", BOXCAR_PATTERN_COUNT_MAX},
     {"destination_count_max", BOXCAR_DESTINATION_COUNT_MAX},
+    {"shards_max", BOXCAR_SHARDS_MAX},
+    {"every_ms_min", BOXCAR_EVERY_MS_MIN},
+    {"every_days_max", BOXCAR_EVERY_MS_MAX / DAY_MS},
     {"payload_always", LIMITS_PAYLOAD_ALWAYS},
     {"headers_always", LIMITS_HEADERS_ALWAYS},
     {"host_max", LIMITS_HOST_MAX},

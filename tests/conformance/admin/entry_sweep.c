@@ -140,6 +140,9 @@ static const struct call CALLS[] = {
     {"_stream_page", {BOX, "'s'", "false", "''", "''", "10"}},
     {"_stream_rules", {NULL}},
     {"_stream_violations", {NULL}},
+    {"_schedule_slices", {"'t'", "'k'"}},
+    {"_schedules", {"'t'", "'k'"}},
+    {"_subscription_list", {"'s'", "false", "false"}},
     {"_subscriptions", {"'s'"}},
     {"_table_health", {NULL}},
     {"_try_claim", {BOX}},
@@ -192,6 +195,8 @@ static const struct call CALLS[] = {
     {"outbox_work_ids", {"array[" NEW_ID "]"}},
     {"process_work_batch",
      {OWNER, "'{\"outbox\": {\"messages\": [{\"topic\": \"t\", \"payload\": \"" SECRET "\"}]}}'"}},
+    {"schedule_complete", {"'t'", "'k'", "0", "1"}},
+    {"schedule_plan", {OWNER, "'1 second'", "null", "10"}},
 };
 static const size_t CALL_COUNT = sizeof(CALLS) / sizeof(CALLS[0]);
 

@@ -87,6 +87,9 @@ begin
     if :"schema"._is_step(purged) then
         perform :"schema"._count_steps(purged, 1::smallint, clock_timestamp());
     end if;
+    if exists (select from :"schema".schedule_row) then
+        perform :"schema"._complete_slices(gone);
+    end if;
     update :"schema".upkeep_look x
     set finished_from = last,
         look_at = case when l.finished_from > '-infinity' then x.look_at   -- this was a look at everything, and may have taken long

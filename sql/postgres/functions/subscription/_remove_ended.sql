@@ -48,5 +48,8 @@ begin
     if :"schema"._is_step(items) then
         perform :"schema"._count_steps(items, 1::smallint, clock_timestamp());
     end if;
+    if exists (select from :"schema".schedule_row) then
+        perform :"schema"._complete_slices(gone);
+    end if;
     return cardinality(gone);
 end $$;

@@ -48,5 +48,10 @@ const struct pg_constraint PG_CONSTRAINTS[] = {
     {"reader", "reader_name_key", "unique (name)"},
     {"reader_change", "reader_change_pkey", "primary key (number, lane, step)"},
     {"reader_skip", "reader_skip_pkey", "primary key (box, work_id)"},
+    {"schedule_row", "schedule_row_pkey", "primary key (id)"},
+    {"schedule_row", "schedule_row_topic_work_key_key", "unique (topic, work_key)"},
+    {"schedule_shard", "schedule_shard_pkey", "primary key (id, shard)"},
+    {"schedule_planner", "schedule_planner_pkey", "primary key (singleton)"},
+    {"schedule_planner", "schedule_planner_singleton_check", "check (singleton)"},
     {NULL, NULL, NULL},
 };

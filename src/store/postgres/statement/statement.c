@@ -235,6 +235,19 @@ const struct pg_statement_entry PG_STATEMENT_TABLE[PG_STATEMENTS] = {
     [PG_FANOUT_RESUME] = {CALL "fanout_resume($1)", NOTHING},
     [PG_FANOUT_REWIND] = {CALL "fanout_rewind($1, $2)", COUNT, PG_SLOW},
     [PG_FANOUT_REMOVE] = {CALL "fanout_remove($1, $2)", NOTHING, PG_SLOW},
+    [PG_SCHEDULE_ADD] = {CALL "schedule_add($1, $2, $3, $4, $5, $6, $7)", NOTHING, PG_ONCE},
+    [PG_SCHEDULE_PAUSE] = {CALL "schedule_pause($1, $2)", NOTHING},
+    [PG_SCHEDULE_RESUME] = {CALL "schedule_resume($1, $2)", NOTHING},
+    [PG_SCHEDULE_REMOVE] = {CALL "schedule_remove($1, $2)", NOTHING},
+    [PG_SCHEDULE_COMPLETE] = {CALL "schedule_complete($1, $2, $3, $4)", "1b", PG_ONCE},
+    [PG_SCHEDULE_PLAN] = {"select fence, count, next_due_at" FROM "schedule_plan($1, $2, $3, $4)", "1liT",
+                          PG_SLOW},
+    [PG_SCHEDULES] = {"select topic, work_key, every_ms, jitter_ms, shards, then_topic, else_topic, "
+                      "created_at, paused_at, open_slices, next_due_at" FROM "_schedules($1, $2)",
+                      "*ttllinnTTiT"},
+    [PG_SCHEDULE_SLICES] = {"select shard, slice, message_id, tries, enqueued_at, completed_at, due_at" FROM
+                            "_schedule_slices($1, $2)",
+                            "*iluiTTT"},
     [PG_STREAM_PAGE] = {"select stream, state, partition, pending, head, topic, available_at, retry_count, "
                         "owner, halted_at, halted_by" FROM "_stream_page($1, $2, $3, $4, $5, $6)",
                         "*ttillnTiuTl", PG_SLOW},

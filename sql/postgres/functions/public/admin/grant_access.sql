@@ -9,7 +9,7 @@ declare
         '_session', '_query_shape', '_upkeep', '_subscriptions', '_subscription_list'];
     viewer constant text[] := doctor || array['_store_info', '_page', '_dead_page', '_attempts', '_settings',
         '_join_find', '_join_page', '_join_members', 'message_joins', '_inbox_find', '_stages', '_stream_page', '_stream_rules', '_stream_violations', '_instances', '_sort_now',
-        '_ids', '_spent', '_sees_owners', '_veil', '_derive_id', '_subscriptions', '_subscription_list', '_delivery_attempts'];   -- these: views run functions with the reader's rights
+        '_ids', '_spent', '_sees_owners', '_veil', '_derive_id', '_subscriptions', '_subscription_list', '_delivery_attempts', '_schedules', '_schedule_slices'];   -- these: views run functions with the reader's rights
     producer constant text[] := array['_store_info', 'enqueue', 'enqueue_many', '_enqueue', '_enqueue_messages', '_enqueue_plain', '_enqueue_known', '_enqueue_one', '_hold_keys', 'join_start', 'join_attach',
         'join_attach_many', 'join_report_completed', 'join_report_failed', 'join_wait', 'join_cancel', '_join_start',
         '_attach', '_join_report', '_join_cancel', '_join_wait', '_join_find', '_join_page', '_join_members', 'message_joins',
@@ -22,7 +22,8 @@ declare
         '_sequence_events', '_heartbeat', '_farewell', '_fall_asleep', '_get_up', '_is_drained',
         '_resolve', '_lock_ahead', '_lock_ahead_of', '_lock_joins', '_joins_ended', 'inbox_claim', 'inbox_ack', 'inbox_abandon', 'inbox_defer',
         'inbox_fail', 'inbox_renew', 'inbox_reap', '_register', '_beat_alone', '_remove_stale', '_evaluate_due_waits', '_record_stages', '_stages',
-        'process_work_batch', 'outbox_work_ids', 'inbox_work_ids', 'outbox_record_stages', 'inbox_record_stages', '_instances', '_stream_page', '_stream_violations', '_sort_now'];
+        'process_work_batch', 'outbox_work_ids', 'inbox_work_ids', 'outbox_record_stages', 'inbox_record_stages', '_instances', '_stream_page', '_stream_violations', '_sort_now',
+        'schedule_plan', 'schedule_complete', '_schedules', '_schedule_slices'];
     wanted text[] := case access when 'viewer' then viewer when 'producer' then producer when 'worker' then worker end;
     item record;
 begin
@@ -42,7 +43,8 @@ begin
         for item in select c.table_name, string_agg(quote_ident(c.column_name), ', ') as columns
                     from information_schema.columns c
                     where c.table_schema = :'schema' and c.table_name in ('outbox', 'inbox', 'dead_letter', 'instance', 'outbox_join',
-                                                                                'outbox_join_member', 'inbox_receipt', 'event', 'stream_state', 'subscription', 'delivery', 'fanout')
+                                                                                'outbox_join_member', 'inbox_receipt', 'event', 'stream_state', 'subscription', 'delivery', 'fanout',
+                                                                                'schedule', 'schedule_slice')
                       and (c.column_name <> 'payload' or access = 'admin')
                     group by c.table_name
         loop
