@@ -49,6 +49,11 @@
     "exists (select 1 from boxcar_passed q where q.first_id = (select max(r.first_id) from boxcar_passed r " \
     "where r.first_id <= " id ") and q.last_id >= " id ")"
 
+/* See subscription/list.c. */
+#define SUBSCRIPTION_COLUMNS                                                                                 \
+    "name, number, box, patterns, \"only\", created_at, start_at, paused_at, rewound_at, max_lag_ms, "       \
+    "max_lag_count, destinations, then_topic, else_topic"
+
 /* A join without its texts; see join/row.c. */
 #define JOIN_COLUMNS                                                                                         \
     "join_id, expected_steps, completed_steps, failed_steps, status, reason, created_at, last_updated_at, "  \

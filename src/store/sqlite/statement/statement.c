@@ -455,8 +455,15 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_REWIND_SKIPS] = "delete from boxcar_reader_skip where box = ?1 and work_id > ?2",
     [S_REMOVE_SKIPS] = "delete from boxcar_reader_skip where box = ?1",
     [S_READER_BY_NAME] = "select number from boxcar_reader where name = ?1 and number > 1",
-    [S_READER_INSERT] = "insert into boxcar_reader (name, box, patterns, \"only\", created_at, start_at, "
-                        "max_lag_ms, max_lag_count) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) returning number",
+    [S_READER_INSERT] =
+        "insert into boxcar_reader (name, box, patterns, \"only\", created_at, start_at, max_lag_ms, "
+        "max_lag_count, destinations, then_topic, else_topic) "
+        "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) returning number",
+    /* Policies and subscriptions share their names; 0 comes behind the slash. */
+    [S_READER_NAME_TAKEN] =
+        "select 0 from boxcar_reader where name = ?1 "
+        "union all select 1 from boxcar_reader where name > ?1 || '/' and name < ?1 || '0' "
+        "limit 1",
     [S_READER_FRONTIER] = "insert into boxcar_frontier (box, position) values (?1, ?2)",
     [S_READER_PAUSE] = "update boxcar_reader set paused_at = coalesce(paused_at, ?2) where number = ?1",
     [S_READER_RESUME] = "update boxcar_reader set paused_at = null where number = ?1",
@@ -491,11 +498,20 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "and substr(m.topic, 1, length(t.value) - 1) = substr(t.value, 1, length(t.value) - 1))) "
         "and exists (select 1 from json_each(?2) t where t.value = m.topic or substr(t.value, -1) = '*' "
         "and substr(m.topic, 1, length(t.value) - 1) = substr(t.value, 1, length(t.value) - 1)) limit 1",
-    [S_SUBSCRIPTIONS] = "select name, number, box, patterns, \"only\", created_at, start_at, paused_at, "
-                        "rewound_at, max_lag_ms, "
-                        "max_lag_count from boxcar_reader where number > 1 and (?1 is null or name = ?1) and "
-                        "name is not null "
-                        "order by name",
+    [S_SUBSCRIPTIONS] = "select " SUBSCRIPTION_COLUMNS " from boxcar_reader "
+                        "where number > 1 and (?1 is null or name = ?1) and name is not null order by name",
+    [S_SUBSCRIPTIONS_OF_POLICY] =
+        "select " SUBSCRIPTION_COLUMNS " from boxcar_reader where destinations is not null and number > 1 "
+        "and name > ?1 || '/' and name < ?1 || '0' order by name",
+    [S_SUBSCRIPTIONS_OF_POLICIES] = "select " SUBSCRIPTION_COLUMNS " from boxcar_reader "
+                                    "where destinations is not null and number > 1 and name is not null "
+                                    "order by name",
+    [S_POLICY_NUMBERS] = "select number from boxcar_reader where destinations is not null and number > 1 "
+                         "and name > ?1 || '/' and name < ?1 || '0' order by name",
+    [S_POLICY_OF] = "select name from boxcar_reader where number = ?1 and destinations is not null",
+    [S_POLICIES_OF_OUTBOX] =
+        "select name, patterns, destinations, then_topic, else_topic from boxcar_reader "
+        "where destinations is not null and number > 1 and name is not null and box = 0 order by name",
     [S_SUBSCRIPTION_FIGURES] =
         "select coalesce(sum(parked + behind), 0), coalesce(sum(leased), 0), coalesce(sum(dead), 0) "
         "from boxcar_tally where box = ?1",
