@@ -7,7 +7,7 @@ alter table boxcar_reader add column then_topic text;
 alter table boxcar_reader add column else_topic text;
 create index boxcar_reader_policy on boxcar_reader (name) where destinations is not null;
 
--- Schedules. Each shard has a row, which is about its newest slice.
+-- Work that is done again and again.
 create table boxcar_schedule_row (
     schedule_id integer primary key,
     topic text not null,
@@ -18,30 +18,32 @@ create table boxcar_schedule_row (
     then_topic text,
     else_topic text,
     created_at integer not null,
-    paused_at integer,
-    joins integer not null default 0, -- how many slices of it have had, for the ids of these
+    paused_at integer, -- null: it runs
+    joins integer not null default 0, -- how many slices of it have had: the next one is called after it
     unique (topic, work_key)
 );
 
--- Open, which is enqueued and not completed: due_at is null. So those are found by the index that finds what is due.
+-- The newest slice of each shard; 0: there was none. It is open as long as due_at is null: its message has not ended.
 create table boxcar_schedule_shard (
     schedule_id integer not null,
     shard integer not null,
-    slice integer not null default 0, -- 0: there was none yet
+    slice integer not null default 0,
     tries integer not null default 0,
     message_id blob,
+    work_id integer,
     enqueued_at integer,
     completed_at integer,
     due_at integer,
     primary key (schedule_id, shard)
 ) without rowid;
 create index boxcar_schedule_shard_due on boxcar_schedule_shard (schedule_id, due_at);
+create index boxcar_schedule_shard_open on boxcar_schedule_shard (work_id) where due_at is null;
 
 -- Who plans. One row.
-create table boxcar_planner (
+create table boxcar_schedule_planner (
     planner_id integer primary key,
     owner blob,
     until integer not null,
     fence integer not null
 );
-insert into boxcar_planner (planner_id, until, fence) values (1, 0, 0);
+insert into boxcar_schedule_planner (planner_id, until, fence) values (1, 0, 0);

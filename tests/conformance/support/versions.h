@@ -15,8 +15,17 @@
     "alter table dead drop constraint dead_pkey, add primary key (work_id); "                                \
     "alter table finished drop constraint finished_pkey, add primary key (first_id); "                       \
     "alter table attempt drop column reader cascade; "
+/* Version 15 on SQLite: before policies and schedules. */
+#define SQLITE_BACK_TO_15                                                                                    \
+    "drop view boxcar_schedule; drop view boxcar_schedule_slice; drop view boxcar_fanout; drop table "       \
+    "boxcar_schedule_shard; "                                                                                \
+    "drop table boxcar_schedule_row; drop table boxcar_schedule_planner; drop index boxcar_reader_policy; "  \
+    "alter "                                                                                                 \
+    "table boxcar_reader drop column destinations; "                                                         \
+    "alter table boxcar_reader drop column then_topic; alter table boxcar_reader drop column else_topic; "
 /* Version 14 on SQLite: before subscriptions. */
 #define SQLITE_BACK_TO_14                                                                                    \
+    SQLITE_BACK_TO_15                                                                                        \
     "drop view boxcar_delivery; drop view boxcar_subscription; drop view boxcar_unread; drop view "          \
     "boxcar_wanted; drop view boxcar_instance; drop trigger boxcar_inbox_on_remove; "                        \
     "drop table boxcar_passed; drop table boxcar_reader_skip; drop table boxcar_reader_rewind; drop table "  \

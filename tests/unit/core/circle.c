@@ -88,7 +88,7 @@ static void a_topic_that_no_message_can_have_leads_nowhere(void **state) {
     pattern[sizeof(pattern) - 1] = '\0';
     pattern[sizeof(pattern) - 2] = '*';
     assert_true(is_circle(pattern, "{topic}"));
-    assert_false(is_circle(pattern, "a{topic}"));
+    assert_false(is_circle(pattern, "aa{topic}"));
     for (int i = 0; i < 50; i++)
         strcat(destination, "{topic}");
     assert_false(is_circle("aaaaaaaaaaaaaaaaaaaaaaaaa", destination));
