@@ -30,8 +30,9 @@ extern "C" {
 
 typedef struct boxcar_new_schedule {
     size_t struct_size;
-    boxcar_str topic;    /* at least one character; without a colon */
-    boxcar_str work_key; /* at least one character. fanout:{topic}:{work key} has at most 255 */
+    boxcar_str topic;    /* at least one character; without a colon and control characters */
+    boxcar_str work_key; /* at least one character; without control characters. fanout:{topic}:{work key} has at
+                            most 255 */
     int64_t every_ms;    /* 1 s to 366 d: from the completion of a slice to the next one */
     int64_t jitter_ms;   /* each shard is late by a part of this, so that not all are due at once; up to every_ms */
     int shards;          /* 1 to 10,000 */

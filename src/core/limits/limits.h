@@ -9,11 +9,13 @@
 #include "base/arena.h"
 #include "boxcar/dead_letter.h"
 #include "boxcar/event.h"
+#include "boxcar/fanout.h"
 #include "boxcar/inbox.h"
 #include "boxcar/inspect.h"
 #include "boxcar/join.h"
 #include "boxcar/message.h"
 #include "boxcar/request.h"
+#include "boxcar/schedule.h"
 #include "boxcar/stream.h"
 #include "boxcar/subscription.h"
 
@@ -118,11 +120,28 @@ boxcar_status limits_check_size(size_t size, int64_t max, const char *argument, 
 /* The same for a payload and headers. */
 boxcar_status limits_check_sizes(size_t payload, int64_t payload_max, size_t headers, int64_t headers_max,
                                  boxcar_error *err);
+/* The name of a new subscription or policy; and that of one that exists, which may be POLICY/DESTINATION. */
+boxcar_status limits_check_new_subscription_name(boxcar_str name, const char *argument, boxcar_error *err);
 boxcar_status limits_check_subscription_name(boxcar_str name, const char *argument, boxcar_error *err);
 boxcar_status limits_check_new_subscription(const boxcar_new_subscription *subscription, boxcar_error *err);
 boxcar_status limits_check_subscription_changes(const boxcar_subscription_changes *changes,
                                                 boxcar_error *err);
+/* The place where a subscription or a policy starts. */
+boxcar_status limits_check_start(boxcar_start start, boxcar_time time, boxcar_error *err);
 boxcar_status limits_check_place(const boxcar_place *place, boxcar_error *err);
+/* 1 to BOXCAR_PATTERN_COUNT_MAX topic patterns. */
+boxcar_status limits_check_some_patterns(const boxcar_str *patterns, size_t count, boxcar_error *err);
+boxcar_status limits_check_policy_name(boxcar_str name, const char *argument, boxcar_error *err);
+boxcar_status limits_check_new_fanout(const boxcar_new_fanout *fanout, boxcar_error *err);
+/* What a join of copies or slices is followed by: there is no else_topic without a then_topic. */
+boxcar_status limits_check_continuation(boxcar_str then_topic, boxcar_str else_topic, boxcar_error *err);
+/* The topic and the work key of a schedule. */
+boxcar_status limits_check_schedule_key(boxcar_str topic, boxcar_str work_key, boxcar_error *err);
+boxcar_status limits_check_new_schedule(const boxcar_new_schedule *schedule, boxcar_error *err);
+boxcar_status limits_check_slice(int shard, int64_t slice, boxcar_error *err);
+boxcar_status limits_check_plan(const boxcar_plan *plan, boxcar_error *err);
+/* No control characters. */
+boxcar_status limits_check_control(boxcar_str text, const char *argument, boxcar_error *err);
 boxcar_status limits_check_event_stream(boxcar_str stream, boxcar_error *err);
 /* Arguments are named "events[3].type"; with just one, "type". */
 boxcar_status limits_check_new_events(const boxcar_new_event *events, size_t count, boxcar_error *err);

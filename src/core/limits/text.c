@@ -48,6 +48,16 @@ boxcar_status limits_check_name(boxcar_str text, const char *argument, size_t ma
     return limits_check_text(text, argument, max_characters, err);
 }
 
+boxcar_status limits_check_control(boxcar_str text, const char *argument, boxcar_error *err) {
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+
+        if (c < 0x20 || c == 0x7f)
+            return error_invalid(err, argument, "%s has a control character: remove it", argument);
+    }
+    return BOXCAR_OK;
+}
+
 boxcar_status limits_check_payload(boxcar_str payload, boxcar_error *err) {
     if (str_is_absent(payload))
         return error_invalid(err, "payload", "payload is absent: give text, empty if there is none");
