@@ -284,8 +284,8 @@ typedef struct boxcar_handler_stats {
     int64_t buckets[BOXCAR_HANDLER_BUCKETS]; /* calls per bucket, each call in one bucket only */
     boxcar_box box;    /* whose messages it handles */
     int64_t dead;      /* retries that were the last: dead letters (exhausted), not among `retried` */
-    boxcar_box reader; /* whose deliveries they are: the box, or the number of the worker's subscription, but
-                          in a fleet, where each store has its own numbers */
+    boxcar_box reader; /* whose deliveries they are: the box, or the number of the worker's subscription. -1: a
+                          subscription in a fleet, where each store has a number of its own for it */
 } boxcar_handler_stats;
 
 #ifdef __cplusplus

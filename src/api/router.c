@@ -37,8 +37,12 @@ struct boxcar_router {
     size_t most_open, open;
     struct handle *handles;
     struct route **slots;
-    size_t slot_count, route_count;
+    size_t slot_count, route_count, learnt_count; /* learnt: what the function said */
 };
+
+/* Keys may be many although they lead to few stores: then all stores are closed, and everything is asked
+ * again. */
+#define LEARNT_MAX 100000
 
 /* ---- keys ---- */
 
@@ -118,6 +122,14 @@ static boxcar_status make_route(const boxcar_router *router, boxcar_str key, con
     return BOXCAR_OK;
 }
 
+static void remove_route(boxcar_router *router, struct route **at) {
+    struct route *gone = *at;
+    *at = gone->next;
+    router->route_count--;
+    router->learnt_count -= !gone->is_fixed;
+    free_route(gone);
+}
+
 static boxcar_status add_route(boxcar_router *router, boxcar_str key, const boxcar_store_entry *entry,
                                struct route **ret_route, boxcar_error *err) {
     struct route *route;
@@ -136,11 +148,19 @@ static boxcar_status add_route(boxcar_router *router, boxcar_str key, const boxc
 
 /* ---- open stores ---- */
 
+/* What the function said of a store counts while that is open. */
 static void detach_routes(boxcar_router *router, const struct handle *handle) {
     for (size_t i = 0; i < router->slot_count; i++)
-        for (struct route *route = router->slots[i]; route; route = route->next)
+        for (struct route **at = &router->slots[i]; *at;) {
+            struct route *route = *at;
+            if (route->handle == handle && !route->is_fixed) {
+                remove_route(router, at);
+                continue;
+            }
             if (route->handle == handle)
                 route->handle = NULL;
+            at = &route->next;
+        }
 }
 
 static void free_handle(struct handle *handle) {
@@ -222,7 +242,35 @@ static boxcar_status ask(boxcar_router *router, boxcar_str key, struct route **r
     if (status == BOXCAR_E_NOT_FOUND)
         return refuse_unknown(key, err);
     TRY(status);
-    return add_route(router, key, &entry, ret_route, err);
+    while (router->learnt_count >= LEARNT_MAX && router->handles)
+        close_oldest(router);
+    TRY(add_route(router, key, &entry, ret_route, err));
+    router->learnt_count++;
+    return BOXCAR_OK;
+}
+
+/* The place of a route that is there. */
+static struct route **place_of(const boxcar_router *router, const struct route *route) {
+    struct route **at = slot_of(router, route->key);
+    while (*at != route)
+        at = &(*at)->next;
+    return at;
+}
+
+/* The store of a route, opened if it is not. A route that leads nowhere is not kept. */
+static boxcar_status reach(boxcar_router *router, struct route *route, struct handle **ret_handle,
+                           boxcar_error *err) {
+    struct handle *handle = route->handle ? route->handle : find_handle(router, route->id);
+    if (handle) {
+        move_to_front(router, handle);
+    } else {
+        boxcar_status status = open_handle(router, route, &handle, err);
+        if (status != BOXCAR_OK && !route->is_fixed)
+            remove_route(router, place_of(router, route));
+        TRY(status);
+    }
+    route->handle = *ret_handle = handle;
+    return BOXCAR_OK;
 }
 
 boxcar_status boxcar_router_find(boxcar_router *router, boxcar_str key, boxcar_store **ret_store,
@@ -236,14 +284,8 @@ boxcar_status boxcar_router_find(boxcar_router *router, boxcar_str key, boxcar_s
     struct route *route = find_route(router, key);
     if (!route)
         TRY(ask(router, key, &route, err));
-    if (!route->handle)
-        route->handle = find_handle(router, route->id);
-    struct handle *handle = route->handle;
-    if (handle)
-        move_to_front(router, handle);
-    else
-        TRY(open_handle(router, route, &handle, err));
-    route->handle = handle;
+    struct handle *handle;
+    TRY(reach(router, route, &handle, err));
     *ret_store = handle->store;
     return BOXCAR_OK;
 }
@@ -256,29 +298,17 @@ boxcar_status boxcar_router_find_id(boxcar_router *router, boxcar_uuid key, boxc
     return boxcar_router_find(router, boxcar_str_of(text), ret_store, err);
 }
 
-static void remove_route(boxcar_router *router, struct route *gone) {
-    struct route **at = slot_of(router, gone->key);
-    while (*at != gone)
-        at = &(*at)->next;
-    *at = gone->next;
-    router->route_count--;
-    free_route(gone);
-}
-
 void boxcar_router_forget(boxcar_router *router, boxcar_str key) {
     char room[BOXCAR_UUID_TEXT_SIZE];
     struct route *route = router && key.data ? find_route(router, spell(key, room)) : NULL;
 
     if (!route)
         return;
-    for (struct handle **at = &router->handles; route->handle && *at; at = &(*at)->next) {
-        if (*at != route->handle)
-            continue;
-        close_handle(router, at);
-        break;
-    }
-    if (!route->is_fixed)
-        remove_route(router, route);
+    struct handle **at = &router->handles;
+    while (*at && strcmp((*at)->id, route->id) != 0)
+        at = &(*at)->next;
+    if (*at)
+        close_handle(router, at); /* and what the function said of it */
 }
 
 /* ---- made and freed ---- */

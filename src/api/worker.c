@@ -131,6 +131,12 @@ void boxcar_worker_stats_read(boxcar_worker *worker, boxcar_worker_stats *ret_st
     answers_write(ret_stats, &stats, 1, sizeof(stats));
 }
 
+/* Each store of a fleet has a number of its own for a subscription. */
+static boxcar_box reader_of(const boxcar_worker *worker, const struct handler *handler) {
+    bool has_many = worker->fleet && worker->subscription.data;
+    return has_many ? -1 : worker_reader(worker, handler->box);
+}
+
 bool boxcar_worker_handler_stats_read(boxcar_worker *worker, size_t i, boxcar_handler_stats *ret_stats) {
     if (!worker || answer_check(ret_stats, "ret_stats", NULL) != BOXCAR_OK || i > worker->handlers->count)
         return false;
@@ -139,6 +145,6 @@ bool boxcar_worker_handler_stats_read(boxcar_worker *worker, size_t i, boxcar_ha
         return true;
     }
     struct handler *handler = worker->handlers->items[i];
-    handler_read_stats(handler, worker_reader(worker, handler->box), ret_stats);
+    handler_read_stats(handler, reader_of(worker, handler), ret_stats);
     return true;
 }

@@ -117,10 +117,10 @@ boxcar_status store_identify(boxcar_str url, boxcar_str schema, char **ret_id, b
                                        ret_id, err);
 }
 
-boxcar_status store_query(boxcar_str url, boxcar_str query, int most_columns, store_row_fn *take,
-                          void *context, boxcar_error *err) {
+boxcar_status store_query(boxcar_str url, boxcar_str query, int most_columns, const atomic_bool *is_over,
+                          store_row_fn *take, void *context, boxcar_error *err) {
     TRY(limits_check_text(url, "where", SIZE_MAX, err));
     TRY(limits_check_text(query, "query", SIZE_MAX, err));
     TRY(store_check_url(url, err));
-    return find_backend(url)->query(url, query, most_columns, take, context, err);
+    return find_backend(url)->query(url, query, most_columns, is_over, take, context, err);
 }

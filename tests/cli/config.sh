@@ -218,6 +218,12 @@ is "and warned about" "boxcar: config: warning: secret.ini contains a password a
 chmod 640 secret.ini
 exits "a password in a private file" 0 boxcar config --config secret.ini
 is "no warning" "" "$err"
+for part in "[stores]\nacme = $secret" "[fleet]\ndiscover = sql:$secret"; do
+    printf "$part\n" >secret.ini
+    chmod 644 secret.ini
+    exits "a password elsewhere in a file" 0 boxcar config --config secret.ini
+    like "is warned about, ${part%%]*}]" "*secret.ini contains a password and every user can read it*" "$err"
+done
 unlike "masked" "*sesame*" "$out"
 for hidden in 'p%61ssword=sesame' 'options=-csesame' 'user=u&sslpassword=sesame' 'password=x&password=sesame'; do
     exits "as $hidden" 0 env BOXCAR_STORE="postgres://127.0.0.1:1/db?$hidden" boxcar config -o json

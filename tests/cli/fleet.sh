@@ -82,6 +82,18 @@ kill "$pid"
 status=0
 wait "$pid" || status=$?
 is "SIGTERM is a clean end while a store is down" 0 "$status"
+# BX-101: a list that takes for ever does not keep it from ending.
+boxcar worker --discover "sql:$two" --handler t=discard 2>log.txt --discover-query \
+    'with recursive endless(n) as (select 1 union all select n + 1 from endless) select max(n) from endless' &
+pid=$!
+wait_for grep -q '^SigBlk:.*[4-7c-f]...$' "/proc/$pid/status"
+kill "$pid"
+status=0
+timeout 20 tail --pid="$pid" -f /dev/null || status=$?
+is "SIGTERM during the first look" 0 "$status"
+[ "$status" = 0 ] || kill -KILL "$pid"
+wait "$pid" || status=$?
+is "is a clean end" 0 "$status"
 refuses "a store twice" 4 "*names the store sqlite:*two.db twice*" boxcar worker --drain --handler t=discard \
     --store "$two" --store "sqlite:$here/./two.db" --log-level error
 refuses "an unknown kind" 2 "*--discover is 'what:x': give file:PATH, directory:PATH, sql:URL or command:PROGRAM" \

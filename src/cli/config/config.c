@@ -203,11 +203,21 @@ static bool is_from_file(const struct config *config, const struct config_value 
            value->from[length] == ':';
 }
 
+/* In the URL of the store, in where stores are listed, or in the URL of one of many. */
+static bool has_password_in_file(const struct config *config) {
+    for (size_t i = 0; i < CONFIG_SETTINGS; i++)
+        if (is_from_file(config, &config->values[i]) && config->values[i].text &&
+            redact_needed(config->values[i].text))
+            return true;
+    for (size_t i = 0; i < config->store_count; i++)
+        if (redact_needed(config->stores[i].url))
+            return true;
+    return false;
+}
+
 void config_warn_of_password(const struct cli *cli, const struct config *config) {
     struct stat status;
-    const struct config_value *url = &config->values[CONFIG_STORE_URL];
-    if (is_from_file(config, url) && redact_needed(url->text) && stat(config->path, &status) == 0 &&
-        (status.st_mode & S_IROTH)) {
+    if (has_password_in_file(config) && stat(config->path, &status) == 0 && (status.st_mode & S_IROTH)) {
         cli_warn(cli, "%s contains a password and every user can read it: chmod o-r it", config->path);
     }
 }

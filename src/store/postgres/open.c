@@ -23,7 +23,6 @@
 #include "store/postgres/subscription/subscription.h"
 
 #define ANSWER_MS_DEFAULT 30000
-#define QUERY_MS 10000 /* of a query that lists something: a worker that ends may wait for it */
 
 static void close_store(struct boxcar_store *store) {
     struct pg_store *pg = pg_store_of(store);
@@ -173,7 +172,8 @@ static boxcar_status explain_query(struct pg_store *pg, const PGresult *result, 
 }
 
 static boxcar_status run_query(struct pg_store *pg, boxcar_str url, const char *query, int most_columns,
-                               store_row_fn *take, void *context, boxcar_error *err) {
+                               const atomic_bool *is_over, store_row_fn *take, void *context,
+                               boxcar_error *err) {
     AUTO_RESULT PGresult *result = NULL;
 
     pg->url = memory_copy_text(url);
@@ -181,7 +181,7 @@ static boxcar_status run_query(struct pg_store *pg, boxcar_str url, const char *
         return error_no_memory(err);
     TRY(pg_check_url(pg->url, err));
     TRY(pg_connect(pg, err));
-    result = pg_run_text(pg, query);
+    result = pg_run_text_until(pg, query, is_over);
     if (PQresultStatus(result) == PGRES_COMMAND_OK)
         return error_invalid(err, "query", "the query brings no rows: give a select");
     if (PQresultStatus(result) != PGRES_TUPLES_OK)
@@ -192,8 +192,9 @@ static boxcar_status run_query(struct pg_store *pg, boxcar_str url, const char *
     return take_rows(result, take, context, err);
 }
 
-boxcar_status store_postgres_query(boxcar_str url, boxcar_str query, int most_columns, store_row_fn *take,
-                                   void *context, boxcar_error *err) {
+boxcar_status store_postgres_query(boxcar_str url, boxcar_str query, int most_columns,
+                                   const atomic_bool *is_over, store_row_fn *take, void *context,
+                                   boxcar_error *err) {
     boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
     AUTO_FREE char *text = memory_copy_text(query);
     struct pg_store *pg;
@@ -202,7 +203,7 @@ boxcar_status store_postgres_query(boxcar_str url, boxcar_str query, int most_co
     options.answer_timeout_ms = ANSWER_MS_DEFAULT;
     TRY(store_new(&options, &pg, err));
     boxcar_status status =
-        text ? run_query(pg, url, text, most_columns, take, context, err) : error_no_memory(err);
+        text ? run_query(pg, url, text, most_columns, is_over, take, context, err) : error_no_memory(err);
     close_store(&pg->base);
     return status;
 }

@@ -2,17 +2,21 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "store/open.h"
 
 #define BUSY_MS 5000
+#define LOOK_MS 20
+#define STEPS_BETWEEN_LOOKS 100000
 #define COLUMNS_MAX 8
 
 static boxcar_status explain(sqlite3 *db, int rc, boxcar_error *err) {
     if (rc == SQLITE_NOMEM)
         return error_no_memory(err);
-    if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED || rc == SQLITE_IOERR || rc == SQLITE_CANTOPEN)
+    if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED || rc == SQLITE_IOERR || rc == SQLITE_CANTOPEN ||
+        rc == SQLITE_INTERRUPT)
         return error_set(err, BOXCAR_E_UNAVAILABLE, "the control database cannot be read: %s",
                          sqlite3_errmsg(db));
     return error_invalid(err, "query", "the query cannot be run: %s", sqlite3_errmsg(db));
@@ -51,8 +55,31 @@ static boxcar_status ask(sqlite3 *db, boxcar_str query, int most_columns, store_
     return status;
 }
 
-boxcar_status store_sqlite_query(boxcar_str url, boxcar_str query, int most_columns, store_row_fn *take,
-                                 void *context, boxcar_error *err) {
+/* ---- the end of it ---- */
+
+struct patience {
+    const atomic_bool *is_over;
+    int64_t until_ms; /* somebody else's lock is waited for */
+};
+
+static int interrupt(void *context) {
+    const struct patience *patience = context;
+    return atomic_load(patience->is_over);
+}
+
+static int wait_for_lock(void *context, int calls) {
+    struct patience *patience = context;
+    if (calls == 0)
+        patience->until_ms = clock_ms() + BUSY_MS;
+    if (atomic_load(patience->is_over) || clock_ms() >= patience->until_ms)
+        return 0;
+    sqlite3_sleep(LOOK_MS);
+    return 1;
+}
+
+boxcar_status store_sqlite_query(boxcar_str url, boxcar_str query, int most_columns,
+                                 const atomic_bool *is_over, store_row_fn *take, void *context,
+                                 boxcar_error *err) {
     size_t prefix = sizeof(STORE_URL_SQLITE) - 1;
     AUTO_FREE char *path = memory_copy_text((boxcar_str){url.data + prefix, url.len - prefix});
     sqlite3 *db = NULL;
@@ -61,7 +88,9 @@ boxcar_status store_sqlite_query(boxcar_str url, boxcar_str query, int most_colu
     int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
     if (!db)
         return error_no_memory(err);
-    sqlite3_busy_timeout(db, BUSY_MS);
+    struct patience patience = {.is_over = is_over};
+    sqlite3_busy_handler(db, wait_for_lock, &patience);
+    sqlite3_progress_handler(db, STEPS_BETWEEN_LOOKS, interrupt, &patience);
     boxcar_status status = rc == SQLITE_OK ? ask(db, query, most_columns, take, context, err)
                                            : error_set(err, BOXCAR_E_UNAVAILABLE, "cannot open %s: %s", path,
                                                        sqlite3_errmsg(db));

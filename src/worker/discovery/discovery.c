@@ -121,7 +121,7 @@ static boxcar_status read_source(struct discovery *discovery, struct boxcar_disc
     case BOXCAR_DISCOVERY_DIRECTORY:
         return discovery_read_directory(discovery->path, list, err);
     case BOXCAR_DISCOVERY_SQL:
-        return store_query(options->where, options->query, 3, take_row, list, err);
+        return store_query(options->where, options->query, 3, &discovery->is_over, take_row, list, err);
     case BOXCAR_DISCOVERY_COMMAND:
         return discovery_run_command(options->where, COMMAND_MS, &discovery->is_over, list, err);
     }

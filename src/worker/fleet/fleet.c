@@ -69,6 +69,8 @@ void fleet_free(struct fleet *fleet) {
 
 /* ---- what was asked from outside ---- */
 
+void fleet_hurry(struct fleet *fleet) { discovery_hurry(fleet->discovery); }
+
 static void log_shortage(const struct fleet *fleet, const boxcar_error *few) {
     store_log(&fleet->logger, BOXCAR_LOG_WARN, "shortage", NULL, 0, "%s", few->message);
 }

@@ -95,6 +95,9 @@ void fleet_free(struct fleet *fleet); /* NULL is fine */
 /* What boxcar_worker_run() does. */
 boxcar_status fleet_run(struct fleet *fleet, boxcar_error *err);
 
+/* The worker is told to stop: what lists its stores ends soon. Safe in a signal handler. */
+void fleet_hurry(struct fleet *fleet);
+
 /* Any thread. */
 void fleet_add_counters(struct fleet *fleet, boxcar_worker_stats *stats);
 boxcar_status fleet_read(struct fleet *fleet, boxcar_fleet_store_list **ret_list, boxcar_error *err);

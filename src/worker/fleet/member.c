@@ -115,6 +115,7 @@ static bool prepare(struct member *member) {
     worker->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     atomic_store(&worker->stop_requests, 0);
     atomic_store(&worker->stop_asked_ms, 0);
+    worker->has_unsettled = false;
     member->err = BOXCAR_ERROR_INIT;
     atomic_store(&member->has_ended, false);
     member->claims_before = atomic_load(&worker->count.claims);

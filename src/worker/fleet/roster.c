@@ -54,13 +54,13 @@ static bool change(struct member *member, const boxcar_found_store *found) {
     return true;
 }
 
-static bool append(struct fleet *fleet, const boxcar_found_store *found, bool tell) {
-    struct member *member = member_new(fleet, found), **end = &fleet->members;
+/* *end is the last member's `next`, and moves on. */
+static bool append(struct fleet *fleet, const boxcar_found_store *found, bool tell, struct member ***end) {
+    struct member *member = member_new(fleet, found);
     if (!member)
         return false;
-    while (*end)
-        end = &(*end)->next;
-    *end = member;
+    **end = member;
+    *end = &member->next;
     fleet->count++;
     if (tell)
         member_log(member, BOXCAR_LOG_INFO, "store_added", "a store was added");
@@ -81,17 +81,19 @@ static void remove_unlisted(struct fleet *fleet) {
 static bool follow(struct fleet *fleet, const struct boxcar_discovered *list, bool tell) {
     struct member **sorted = sort_members(fleet);
     size_t count = fleet->count;
+    struct member **end = &fleet->members;
     bool whole = sorted != NULL;
     if (!sorted)
         return false;
-    for (struct member *member = fleet->members; member; member = member->next)
-        member->is_listed = false;
+    for (; *end; end = &(*end)->next)
+        (*end)->is_listed = false;
     for (size_t i = 0; i < list->count; i++) {
         struct member **known =
             bsearch(list->items[i].id, sorted, count, sizeof(struct member *), compare_id);
         if (known)
             (*known)->is_listed = true;
-        whole = (known ? change(*known, &list->items[i]) : append(fleet, &list->items[i], tell)) && whole;
+        whole =
+            (known ? change(*known, &list->items[i]) : append(fleet, &list->items[i], tell, &end)) && whole;
     }
     free(sorted);
     remove_unlisted(fleet);
@@ -188,10 +190,15 @@ static void *discover_again_and_again(void *context) {
     return NULL;
 }
 
+/* The worker is told to stop: nobody needs a list any more. */
+static bool is_unwanted(const struct fleet *fleet) { return atomic_load(&fleet->worker->stop_requests) > 0; }
+
 boxcar_status roster_begin(struct fleet *fleet, boxcar_error *err) {
     struct roster *roster = &fleet->roster;
     struct boxcar_discovered *list;
-    TRY(discovery_run(fleet->discovery, &list, err));
+    boxcar_status status = discovery_run(fleet->discovery, &list, err);
+    if (status != BOXCAR_OK)
+        return is_unwanted(fleet) ? BOXCAR_OK : status;
     pthread_mutex_lock(&fleet->mutex);
     bool whole = follow(fleet, list, false);
     pthread_mutex_unlock(&fleet->mutex);

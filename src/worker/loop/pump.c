@@ -405,6 +405,8 @@ static void pump_close(struct pump *pump) {
     free(pump->wait_topic);
     if (pump->store)
         pump->store->ops->close(pump->store);
+    atomic_store(&pump->worker->count.queued, 0);
+    atomic_store(&pump->worker->count.running, 0);
     set_state(pump, BOXCAR_WORKER_STOPPED);
 }
 

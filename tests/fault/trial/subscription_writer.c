@@ -17,6 +17,7 @@
 #define MESSAGES_MAX 50
 #define ROLLBACK_PERCENT 10
 #define WORD_SIZE 48
+#define BUSY_MS 900000
 
 static const char *const TOPICS[] = {"t.a", "t.b", "t.c", "u.a", "u.b", "v.a", "w"};
 #define TOPIC_COUNT (sizeof(TOPICS) / sizeof(TOPICS[0]))
@@ -101,6 +102,9 @@ static void write_all(struct writer *writer) {
     writer->journal = fopen(path, "a");
     if (!writer->journal || !borrowed_open(&writer->borrowed, &writer->client))
         errx(99, "writer %d cannot begin", writer->client.number);
+    if (writer->borrowed
+            .db) /* SQLite does not queue who waits: on a busy machine it is somebody else's turn for long */
+        sqlite3_busy_timeout(writer->borrowed.db, BUSY_MS);
     while (atomic_load(&desk->committed) < atomic_load(&desk->target)) {
         if (atomic_load(&desk->committed) > atomic_load(&desk->done) + most_ahead)
             pause_ms(10);

@@ -143,6 +143,52 @@ static void a_callback_is_asked_once_until_the_key_is_forgotten(void **state) {
     boxcar_router_free(router);
 }
 
+/* What the function says of a key is asked again when the store has to be opened again, and is not kept until then. */
+static void a_closed_store_is_asked_for_again(void **state) {
+    struct directory directory = {0, "sqlite:one.db"};
+    boxcar_store_entry fixed = entry_of("fixed", "sqlite:fixed.db");
+    boxcar_router *router;
+    boxcar_store *store;
+
+    (void)state;
+    assert_int_equal(new_router(&fixed, 1, look_up, &directory, 1, &router, NULL), BOXCAR_OK);
+    find(router, "a");
+    find(router, "b"); /* of the same store */
+    assert_int_equal(directory.calls, 2);
+    find(router, "fixed"); /* closes it */
+    directory.url = "sqlite:two.db";
+    assert_non_null(strstr(boxcar_store_id(find(router, "a")), "/two.db"));
+    assert_non_null(strstr(boxcar_store_id(find(router, "b")), "/two.db"));
+    assert_int_equal(directory.calls, 4);
+    directory.url = "sqlite:/no/such/folder/x.db";
+    find(router, "fixed");
+    assert_int_not_equal(boxcar_router_find(router, BOXCAR_STR("a"), &store, NULL), BOXCAR_OK);
+    directory.url = "sqlite:three.db"; /* what could not be opened is asked for again, too */
+    assert_non_null(strstr(boxcar_store_id(find(router, "a")), "/three.db"));
+    boxcar_router_free(router);
+}
+
+/* Of one store: what another key has opened is closed as well. */
+static void forgetting_a_key_closes_its_store(void **state) {
+    struct directory directory = {0, "sqlite:one.db"};
+    boxcar_store_entry fixed = entry_of("fixed", "sqlite:one.db");
+    boxcar_router *router;
+
+    (void)state;
+    assert_int_equal(new_router(&fixed, 1, look_up, &directory, 8, &router, NULL), BOXCAR_OK);
+    find(router, "a");
+    find(router, "b");
+    boxcar_router_forget(router, BOXCAR_STR("fixed")); /* was never found by this key */
+    directory.url = "sqlite:two.db";
+    assert_non_null(strstr(boxcar_store_id(find(router, "b")), "/two.db"));
+    assert_non_null(strstr(boxcar_store_id(find(router, "a")), "/two.db"));
+    boxcar_router_forget(router, BOXCAR_STR("a"));
+    directory.url = "sqlite:three.db";
+    assert_non_null(strstr(boxcar_store_id(find(router, "b")), "/three.db"));
+    assert_non_null(strstr(boxcar_store_id(find(router, "fixed")), "/one.db"));
+    boxcar_router_free(router);
+}
+
 static void no_more_stores_stay_open_than_allowed(void **state) {
     enum { STORES = 200 };
     char keys[STORES][16], urls[STORES][32];
@@ -195,6 +241,8 @@ int main(void) {
         cmocka_unit_test(an_unknown_key_is_not_found_and_named),
         cmocka_unit_test(a_uuid_is_the_same_key_in_every_spelling),
         cmocka_unit_test(a_callback_is_asked_once_until_the_key_is_forgotten),
+        cmocka_unit_test(a_closed_store_is_asked_for_again),
+        cmocka_unit_test(forgetting_a_key_closes_its_store),
         cmocka_unit_test(no_more_stores_stay_open_than_allowed),
         cmocka_unit_test(bad_tables_are_refused),
     };

@@ -145,3 +145,18 @@ PGresult *pg_run_text(struct pg_store *pg, const char *text) {
     pg_talk_end(pg, before);
     return result;
 }
+
+/* As a long call that may be hurried, of an ordinary length. */
+PGresult *pg_run_text_until(struct pg_store *pg, const char *text, const atomic_bool *is_over) {
+    struct pg_store before = {.pace = pg->pace, .answer_ms = pg->answer_ms};
+
+    pg->base.impatient = true;
+    pg->base.call_ms = 1;
+    pg->base.is_over = is_over;
+    pg->pace = PG_LONG;
+    pg->answer_ms = pg->answer_ms / LONG_FACTOR;
+    PGresult *result = pg_run_text(pg, text);
+    pg->pace = before.pace;
+    pg->answer_ms = before.answer_ms;
+    return result;
+}
