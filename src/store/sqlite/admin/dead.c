@@ -10,6 +10,7 @@
 #include "store/sqlite/message/park.h"
 #include "store/sqlite/message/read.h"
 #include "store/sqlite/message/tally.h"
+#include "store/sqlite/schedule/schedule.h"
 #include "store/sqlite/settle/release.h"
 #include "store/sqlite/stream/stream.h"
 #include "store/sqlite/subscription/keep.h"
@@ -149,6 +150,7 @@ static boxcar_status replay(struct sqlite_store *store, int64_t work_id, const s
 boxcar_status sqlite_message_remove(struct sqlite_store *store, int64_t first, int64_t last,
                                     boxcar_error *err) {
     TRY(sqlite_join_settle_range(store, first, last, err));
+    TRY(sqlite_slices_settle_range(store, first, last, err));
     TRY(query_do(store, S_ATTEMPT_DELETE, err, Q_INT(first), Q_INT(last)));
     TRY(query_do(store, S_STAGE_DELETE, err, Q_INT(first), Q_INT(last)));
     TRY(query_do(store, S_MESSAGE_DELETE, err, Q_INT(first), Q_INT(last)));

@@ -83,6 +83,9 @@ struct resolving {
     struct lease lease;        /* of the wait in hand */
     struct work_id_list acked; /* has room for all of them */
 };
+/* Enqueues a wait for a join that this transaction has started. */
+boxcar_status sqlite_join_wait_new(struct sqlite_store *store, boxcar_join_id join_id,
+                                   const boxcar_new_message *given, boxcar_error *err);
 /* Evaluates the wait whose lease is in hand: that ends. What was acked is left to sqlite_finish(). */
 boxcar_status sqlite_join_resolve_wait(struct sqlite_store *store, struct resolving *resolving,
                                        const struct wait *wait, enum wait_outcome *ret_outcome,

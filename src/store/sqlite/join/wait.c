@@ -36,15 +36,26 @@ static boxcar_status bring_up_to_date(struct sqlite_store *store, boxcar_join_id
     return BOXCAR_OK;
 }
 
-static boxcar_status wait_for(struct sqlite_store *store, void *context, boxcar_error *err) {
-    struct waiting *waiting = context;
-    boxcar_new_message message = *waiting->message;
-    TRY(bring_up_to_date(store, waiting->join_id, &waiting->change, err));
+static boxcar_status enqueue_wait(struct sqlite_store *store, boxcar_join_id join_id,
+                                  const boxcar_new_message *given, boxcar_enqueued *ret_enqueued,
+                                  boxcar_error *err) {
+    boxcar_new_message message = *given;
     TRY(sqlite_settings_load(store, err));
     message.topic = store->settings.wait_topic;
-    TRY(sqlite_enqueue_aside(store, BOXCAR_OUTBOX, &message, &waiting->enqueued, err));
-    if (!waiting->enqueued.duplicate)
-        TRY(note_wait(store, waiting->enqueued.work_id.value, waiting->join_id, err));
+    TRY(sqlite_enqueue_aside(store, BOXCAR_OUTBOX, &message, ret_enqueued, err));
+    return ret_enqueued->duplicate ? BOXCAR_OK : note_wait(store, ret_enqueued->work_id.value, join_id, err);
+}
+
+boxcar_status sqlite_join_wait_new(struct sqlite_store *store, boxcar_join_id join_id,
+                                   const boxcar_new_message *given, boxcar_error *err) {
+    boxcar_enqueued enqueued;
+    return enqueue_wait(store, join_id, given, &enqueued, err);
+}
+
+static boxcar_status wait_for(struct sqlite_store *store, void *context, boxcar_error *err) {
+    struct waiting *waiting = context;
+    TRY(bring_up_to_date(store, waiting->join_id, &waiting->change, err));
+    TRY(enqueue_wait(store, waiting->join_id, waiting->message, &waiting->enqueued, err));
     if (waiting->change.join.status == BOXCAR_JOIN_PENDING)
         return BOXCAR_OK;
     return sqlite_join_follow_one(store, waiting->join_id, err); /* nothing more will happen to that join */

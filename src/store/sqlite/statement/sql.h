@@ -49,6 +49,19 @@
     "exists (select 1 from boxcar_passed q where q.first_id = (select max(r.first_id) from boxcar_passed r " \
     "where r.first_id <= " id ") and q.last_id >= " id ")"
 
+/* A random part of so many milliseconds, in microseconds. */
+#define JITTER(ms) "abs(random() % (" ms " * 1000 + 1))"
+/* A subscription r that takes messages of the outbox from the main reader. */
+#define IS_TAKING "r.\"only\" = 1 and r.box = 0 and r.name is not null"
+/* When the message of slice s was done, by the main reader or a subscription that takes it; null: it was not.
+ */
+#define SLICE_DONE_AT                                                                                        \
+    "coalesce((select f.at from boxcar_finished f where f.first_id = (select max(g.first_id) "               \
+    "from boxcar_finished g where g.first_id <= s.work_id) and f.last_id >= s.work_id), "                    \
+    "(select max(f.at) from boxcar_reader r join boxcar_reader_finished f on f.box = r.number "              \
+    "and f.first_id = (select max(g.first_id) from boxcar_reader_finished g where g.box = r.number "         \
+    "and g.first_id <= s.work_id) and f.last_id >= s.work_id where " IS_TAKING "))"
+
 /* See subscription/list.c. */
 #define SUBSCRIPTION_COLUMNS                                                                                 \
     "name, number, box, patterns, \"only\", created_at, start_at, paused_at, rewound_at, max_lag_ms, "       \

@@ -512,6 +512,69 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_POLICIES_OF_OUTBOX] =
         "select name, patterns, destinations, then_topic, else_topic from boxcar_reader "
         "where destinations is not null and number > 1 and name is not null and box = 0 order by name",
+    [S_SCHEDULE_FIND] = "select schedule_id from boxcar_schedule_row where topic = ?1 and work_key = ?2",
+    [S_SCHEDULE_INSERT] =
+        "insert into boxcar_schedule_row (topic, work_key, every_ms, jitter_ms, shards, then_topic, "
+        "else_topic, created_at) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) on conflict do nothing "
+        "returning schedule_id",
+    [S_SCHEDULE_PAUSE] =
+        "update boxcar_schedule_row set paused_at = coalesce(paused_at, ?2) where schedule_id = ?1",
+    [S_SCHEDULE_RESUME] = "update boxcar_schedule_row set paused_at = null where schedule_id = ?1",
+    [S_SCHEDULE_DELETE] = "delete from boxcar_schedule_row where schedule_id = ?1",
+    [S_SCHEDULE_JOINED] = "update boxcar_schedule_row set joins = joins + 1 where schedule_id = ?1",
+    [S_SCHEDULES] =
+        "select topic, work_key, every_ms, jitter_ms, shards, then_topic, else_topic, created_at, "
+        "paused_at, (select count(*) from boxcar_schedule_shard x "
+        "where x.schedule_id = s.schedule_id and x.due_at is null) as open_slices, "
+        "(select min(x.due_at) from boxcar_schedule_shard x where x.schedule_id = s.schedule_id) as "
+        "next_due_at from boxcar_schedule_row s "
+        "where ?1 is null or (topic = ?1 and work_key = ?2) order by topic, work_key",
+    [S_SCHEDULES_RUNNING] =
+        "select schedule_id, topic, work_key, every_ms, jitter_ms, shards, then_topic, else_topic, "
+        "created_at, joins from boxcar_schedule_row where paused_at is null order by schedule_id",
+    [S_SHARDS_INSERT] =
+        "with recursive n (shard) as (select 0 union all select shard + 1 from n where shard + 1 < ?2) "
+        "insert into boxcar_schedule_shard (schedule_id, shard, due_at) "
+        "select ?1, shard, ?3 + " JITTER("?4") " from n",
+    [S_SHARDS_DELETE] = "delete from boxcar_schedule_shard where schedule_id = ?1",
+    [S_SHARDS_DUE] = "select shard, slice from boxcar_schedule_shard where schedule_id = ?1 and due_at <= ?2 "
+                     "order by due_at, shard limit ?3",
+    [S_SHARDS_NEXT] =
+        "select (select min(due_at) from boxcar_schedule_shard where schedule_id = ?1), "
+        "exists (select 1 from boxcar_schedule_shard where schedule_id = ?1 and due_at is null)",
+    [S_SLICES] = "select shard, slice, message_id, tries, enqueued_at, completed_at, due_at "
+                 "from boxcar_schedule_shard where schedule_id = ?1 order by shard",
+    /* Whether its message was done (1), has ended otherwise (2) or neither (0); see schedule/ends.c. */
+    [S_SLICES_OPEN] =
+        "select shard, slice, tries, case when done_at is not null then 1 when is_dead or not is_there then "
+        "2 "
+        "else 0 end as outcome, done_at from (select s.shard, s.slice, s.tries, " SLICE_DONE_AT " as done_at, "
+        "exists (select 1 from boxcar_dead d where d.work_id = s.work_id) or exists (select 1 from "
+        "boxcar_reader r join boxcar_reader_dead d on d.box = r.number and d.work_id = s.work_id "
+        "where " IS_TAKING ") as is_dead, "
+        "exists (select 1 from boxcar_message m where m.work_id = s.work_id) as is_there "
+        "from boxcar_schedule_shard s where s.schedule_id = ?1 and s.due_at is null)",
+    /* What is neither done nor dead was passed over, and the subscription that takes it has forgotten it. */
+    [S_SLICES_SETTLE] =
+        "update boxcar_schedule_shard as x set completed_at = e.at, due_at = e.at + e.every_ms * 1000 "
+        "+ " JITTER(
+            "e.jitter_ms") " from (select s.schedule_id, s.shard, coalesce(" SLICE_DONE_AT ", ?3) as "
+                           "at, r.every_ms, r.jitter_ms from boxcar_schedule_shard s "
+                           "join boxcar_schedule_row r on r.schedule_id = s.schedule_id "
+                           "where s.due_at is null and s.work_id between ?1 and ?2 "
+                           "and not exists (select 1 from boxcar_dead d where d.work_id = s.work_id)) e "
+                           "where x.schedule_id = e.schedule_id and x.shard = e.shard",
+    [S_SLICE_WRITE] =
+        "update boxcar_schedule_shard set slice = ?3, tries = ?4, message_id = ?5, work_id = ?6, "
+        "enqueued_at = ?7, completed_at = null, due_at = null "
+        "where schedule_id = ?1 and shard = ?2",
+    [S_SLICE_COMPLETE] =
+        "update boxcar_schedule_shard set completed_at = ?4, due_at = ?4 + (select every_ms * 1000 "
+        "+ " JITTER("jitter_ms") " from boxcar_schedule_row where schedule_id = ?1) "
+                                 "where schedule_id = ?1 and shard = ?2 and slice = ?3 and due_at is null",
+    [S_PLANNER_READ] = "select owner, until, fence from boxcar_schedule_planner where planner_id = 1",
+    [S_PLANNER_WRITE] =
+        "update boxcar_schedule_planner set owner = ?1, until = ?2, fence = ?3 where planner_id = 1",
     [S_SUBSCRIPTION_FIGURES] =
         "select coalesce(sum(parked + behind), 0), coalesce(sum(leased), 0), coalesce(sum(dead), 0) "
         "from boxcar_tally where box = ?1",
