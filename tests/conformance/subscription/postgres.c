@@ -1,5 +1,6 @@
-/* Subscriptions beside open transactions: late commits, roll-backs, claims inside a transaction; and in a
+/* Subscriptions while transactions are open: late commits, roll-backs, claims inside a transaction; and in a
  * restored store. */
+#include <stdio.h>
 #include <string.h>
 
 #include "conformance.h"
@@ -180,6 +181,45 @@ static void subscription_goes_on_in_a_restored_store(void **state) {
     assert_int_equal(audit_lost(f), 0);
 }
 
+/* BX-093: a purge of dead letters forgets what other readers have done with the message, as a rewind does. */
+static void purge_of_dead_letters_during_a_rewind_leaves_the_message_to_upkeep(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    boxcar_box audit = subscribe(f, "audit", "t");
+    boxcar_work_id id = enqueue(f, "t", "p").work_id;
+    set_setting(f, "retention_done", "0");
+    finish_as(f, audit, &id, 1);
+    assert_true(settle_as(f, BOXCAR_OUTBOX, BOXCAR_FAIL, take_one_as(f, BOXCAR_OUTBOX, id)));
+    pg_exec(conn, "begin");
+    assert_int_equal(pg_number(conn, "select subscription_rewind('audit', 'beginning')"), 1);
+    assert_int_equal(fixture_sql_number(f, NULL, "select dead_purge(array(select work_id from dead))"), 1);
+    pg_exec(conn, "commit");
+    maintain_readers(f);
+    finish_as(f, audit, &id, 1);
+    wait_out(f, 2);
+    maintain_readers(f);
+    assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from message"), 0);
+    PQfinish(conn);
+}
+
+/* BX-096: in small steps, and all of it. */
+static void all_that_a_removed_subscription_knew_is_removed(void **state) {
+    struct fixture *f = *state;
+    char text[160];
+    int steps = 0;
+    boxcar_box audit = subscribe(f, "audit", "t");
+    snprintf(text, sizeof(text), "insert into reader_skip select %d, i from generate_series(1, 7) i", audit);
+    fixture_sql(f, NULL, text);
+    ASSERT_OK(f, boxcar_subscription_remove(f->store, BOXCAR_STR("audit"), false, &f->err));
+    fixture_sql(f, NULL, "update reader set removed_at = removed_at - interval '1 hour'");
+    while (fixture_sql_number(f, NULL, "select count(*) from reader where removed_at is not null") > 0) {
+        fixture_sql(f, NULL, "select _forget_readers(3)");
+        assert_true(++steps < 10);
+    }
+    assert_int_equal(steps, 4);
+    assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from reader_skip"), 0);
+}
+
 /* BX-091 */
 static void views_show_deliveries_and_figures(void **state) {
     struct fixture *f = *state;
@@ -209,6 +249,8 @@ static const struct CMUnitTest TESTS[] = {
     TEST(claim_of_a_subscription_inside_a_transaction_may_be_undone),
     TEST(claim_of_a_subscription_inside_a_transaction_is_kept_by_its_commit),
     TEST(subscription_goes_on_in_a_restored_store),
+    TEST(purge_of_dead_letters_during_a_rewind_leaves_the_message_to_upkeep),
+    TEST(all_that_a_removed_subscription_knew_is_removed),
     TEST(views_show_deliveries_and_figures),
 };
 

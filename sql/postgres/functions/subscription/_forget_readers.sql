@@ -6,6 +6,7 @@ declare
     n smallint;
     ids bigint[];
     total bigint := 0;
+    step bigint;      -- of this subscription
     removed bigint;
 begin
     for n in select r.number from :"schema".reader r where r.removed_at is not null order by r.number for update skip locked loop
@@ -25,27 +26,28 @@ begin
             select g.work_id as i from gone g union all select d.work_id from dead d
             union all select generate_series(f.first_id, f.last_id) from done f) x;
         delete from :"schema".attempt a where a.work_id = any (ids) and a.reader = n;
-        total := total + coalesce(cardinality(ids), 0);
+        step := coalesce(cardinality(ids), 0);
         delete from :"schema".pool p where p.ctid = any (array(select x.ctid from :"schema".pool x where x.box = n limit most));
         get diagnostics removed = row_count;
-        total := total + removed;
+        step := step + removed;
         delete from :"schema".stream s where s.ctid = any (array(select x.ctid from :"schema".stream x where x.box = n limit most));
         get diagnostics removed = row_count;
-        total := total + removed;
+        step := step + removed;
         delete from :"schema".reader_skip k where k.ctid = any (array(select x.ctid from :"schema".reader_skip x where x.box = n limit most));
         get diagnostics removed = row_count;
-        total := total + removed;
+        step := step + removed;
         delete from :"schema".tally_delta d
         where d.ctid = any (array(select x.ctid from :"schema".tally_delta x where x.box = n limit most for update skip locked));
         get diagnostics removed = row_count;
-        total := total + removed;
+        step := step + removed;
+        total := total + step;
         delete from :"schema".stream_note s where s.box = n;
         delete from :"schema".stream_violation v where v.box = n;
         delete from :"schema".tally t where t.box = n;
         delete from :"schema".lease l where l.box = n;
         delete from :"schema".upkeep_look x where x.box = n;
         delete from :"schema".reader_rewind x where x.number = n;
-        if ids is null then
+        if step = 0 and not exists (select from :"schema".tally_delta d where d.box = n) then
             delete from :"schema".reader r where r.number = n and r.removed_at < clock_timestamp() - interval '1 minute';
         end if;
     end loop;

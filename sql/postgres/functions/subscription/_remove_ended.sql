@@ -1,5 +1,6 @@
 -- Removes those of these messages that every reader of their box has ended for longer than the retention of done messages, or did not
--- want, with all that is known of them. Returns how many. Only upkeep that has its turn calls it, or a purge of dead letters.
+-- want, with all that is known of them. Returns how many. Only who has the turn of upkeep may: a rewind keeps it out, and two would
+-- forget the same. A purge of dead letters that does not get it leaves them to upkeep.
 create or replace function :"schema"._remove_ended(p_log smallint, ids bigint[]) returns bigint
 language plpgsql volatile :hot set enable_hashjoin = on as $$
 declare
@@ -15,6 +16,9 @@ declare
     keys uuid[];
     holders uuid[];
 begin
+    if not :"schema"._upkeep_turn(p_log) then
+        return 0;
+    end if;
     gone := array(
         select m.work_id from :"schema".message m
         where m.work_id = any (ids) and m.box = p_log and not leased @> m.work_id
