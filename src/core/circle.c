@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "fanout.h"
 #include "topic.h"
 
-#define PLACEHOLDER BOXCAR_STR("{topic}")
+#define PLACEHOLDER BOXCAR_STR(FANOUT_PLACEHOLDER)
 #define TOPIC_BYTES_MAX 1020 /* 255 characters */
 
 static boxcar_str without_star(boxcar_str pattern) { return (boxcar_str){pattern.data, pattern.len - 1}; }

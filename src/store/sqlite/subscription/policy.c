@@ -5,11 +5,11 @@
 
 #include "base/utf8.h"
 #include "core/circle.h"
+#include "core/fanout.h"
 #include "make.h"
 #include "reader.h"
 #include "store/sqlite/message/read.h"
 
-#define ALL_OF_IT BOXCAR_STR("all")
 #define SHOWN_MAX 100 /* bytes of a name in an error */
 
 /* ---- reading ---- */
@@ -36,8 +36,8 @@ boxcar_status sqlite_policy_numbers(struct sqlite_store *store, boxcar_str name,
 }
 
 static boxcar_str policy_of(boxcar_str name) {
-    const char *slash = name.len > 0 ? memchr(name.data, '/', name.len) : NULL;
-    return slash != NULL ? (boxcar_str){name.data, (size_t)(slash - name.data)} : name;
+    boxcar_str policy, destination;
+    return fanout_split_name(name, &policy, &destination) ? policy : name;
 }
 
 boxcar_status sqlite_policy_check_free(struct sqlite_store *store, int64_t number, boxcar_error *err) {
@@ -187,8 +187,8 @@ boxcar_status sqlite_policy_add(struct sqlite_store *store, const boxcar_new_fan
     TRY(check_circle(store, policy, err));
     if (policy->only)
         TRY(sqlite_reader_check_taking(store, policy->box, policy->patterns, policy->pattern_count, err));
-    TRY(add_route(store, policy, joins ? ALL_OF_IT : policy->destinations[0], policy->destinations,
-                  joins ? policy->destination_count : 1, ret_number, err));
+    TRY(add_route(store, policy, joins ? BOXCAR_STR(FANOUT_ALL) : policy->destinations[0],
+                  policy->destinations, joins ? policy->destination_count : 1, ret_number, err));
     TRY(check_first(store, policy, *ret_number, err));
     for (size_t i = 1; !joins && i < policy->destination_count; i++)
         TRY(add_route(store, policy, policy->destinations[i], &policy->destinations[i], 1, ret_number, err));
