@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "core/fanout.h"
 #include "memory_store.h"
 
 static boxcar_status answer(struct memory_store *memory, boxcar_error *err) {
@@ -338,6 +339,21 @@ static boxcar_status subscription_change(struct boxcar_store *store, const struc
     return BOXCAR_OK;
 }
 
+static bool is_of_policy(const boxcar_subscription *subscription, boxcar_str name) {
+    boxcar_str policy, destination;
+
+    return subscription->destination_count > 0 &&
+           (str_is_absent(name) ||
+            (fanout_split_name(subscription->name, &policy, &destination) && str_equal(policy, name)));
+}
+
+static bool is_chosen(const boxcar_subscription *subscription, const struct subscription_choice *choice) {
+    if (subscription->reader == 0)
+        return false;
+    return choice->of_policy ? is_of_policy(subscription, choice->name)
+                             : str_is_absent(choice->name) || str_equal(choice->name, subscription->name);
+}
+
 /* Only the one that the test has put there. */
 static boxcar_status subscription_read(struct boxcar_store *store, const struct subscription_choice *choice,
                                        struct subscription_rows **ret_list, boxcar_error *err) {
@@ -345,13 +361,77 @@ static boxcar_status subscription_read(struct boxcar_store *store, const struct 
 
     pthread_mutex_lock(&memory->mutex);
     boxcar_subscription only = memory->subscription;
+    memory->asked.subscriptions = *choice;
     pthread_mutex_unlock(&memory->mutex);
-    if (!str_is_absent(choice->name) && (only.reader == 0 || !str_equal(choice->name, only.name)))
-        return store_refuse_subscription(choice->name, err);
+    bool chosen = is_chosen(&only, choice);
+    if (!str_is_absent(choice->name) && !chosen)
+        return choice->of_policy ? store_refuse_policy(choice->name, err)
+                                 : store_refuse_subscription(choice->name, err);
     TRY(give_list(memory, sizeof(**ret_list), ret_list, err));
-    boxcar_subscription *item = only.reader > 0 ? list_add(*ret_list, sizeof(*item)) : NULL;
+    boxcar_subscription *item = chosen ? list_add(*ret_list, sizeof(*item)) : NULL;
     if (item)
         *item = only;
+    return BOXCAR_OK;
+}
+
+/* ---- schedules ---- */
+
+static bool is_schedule(const struct memory_store *memory, boxcar_str topic, boxcar_str work_key) {
+    return !str_is_absent(memory->schedule.topic) && str_equal(memory->schedule.topic, topic) &&
+           str_equal(memory->schedule.work_key, work_key);
+}
+
+static boxcar_status schedule_change(struct boxcar_store *store, const struct schedule_change *change,
+                                     bool *ret_changed, boxcar_error *err) {
+    struct memory_store *memory = memory_of(store);
+
+    memory->asked.schedule = *change;
+    if (change->given)
+        memory->asked.new_schedule = *change->given;
+    TRY(answer(memory, err));
+    *ret_changed = memory->schedule_changed;
+    return BOXCAR_OK;
+}
+
+static boxcar_status schedule_plan(struct boxcar_store *store, const boxcar_plan *plan,
+                                   boxcar_planned *ret_planned, boxcar_error *err) {
+    struct memory_store *memory = memory_of(store);
+
+    memory->asked.plan = *plan;
+    TRY(answer(memory, err));
+    *ret_planned = memory->planned;
+    return BOXCAR_OK;
+}
+
+/* As with subscriptions. */
+static boxcar_status schedule_read(struct boxcar_store *store, boxcar_str topic, boxcar_str work_key,
+                                   struct schedule_rows **ret_list, boxcar_error *err) {
+    struct memory_store *memory = memory_of(store);
+    bool all = str_is_absent(topic), there = !str_is_absent(memory->schedule.topic);
+
+    memory->asked.topic = topic;
+    memory->asked.work_key = work_key;
+    if (!all && !is_schedule(memory, topic, work_key))
+        return store_refuse_schedule(topic, work_key, err);
+    TRY(give_list(memory, sizeof(**ret_list), ret_list, err));
+    boxcar_schedule *item = there ? list_add(*ret_list, sizeof(*item)) : NULL;
+    if (item)
+        *item = memory->schedule;
+    return BOXCAR_OK;
+}
+
+static boxcar_status schedule_slices(struct boxcar_store *store, boxcar_str topic, boxcar_str work_key,
+                                     struct slice_rows **ret_list, boxcar_error *err) {
+    struct memory_store *memory = memory_of(store);
+
+    memory->asked.topic = topic;
+    memory->asked.work_key = work_key;
+    if (!is_schedule(memory, topic, work_key))
+        return store_refuse_schedule(topic, work_key, err);
+    TRY(give_list(memory, sizeof(**ret_list), ret_list, err));
+    boxcar_slice *item = list_add(*ret_list, sizeof(*item));
+    if (item)
+        *item = memory->slice;
     return BOXCAR_OK;
 }
 
@@ -384,6 +464,10 @@ const struct store_ops MEMORY_OPS = {
     .stream_rules = stream_rules,
     .subscription_change = subscription_change,
     .subscription_read = subscription_read,
+    .schedule_change = schedule_change,
+    .schedule_plan = schedule_plan,
+    .schedule_read = schedule_read,
+    .schedule_slices = schedule_slices,
     .instances = instances,
     .maintain = maintain,
     .facts = facts,

@@ -80,6 +80,11 @@ struct memory_asked {
     boxcar_stream_policy policy;
     enum stream_action action;
     struct subscription_change subscription;
+    struct subscription_choice subscriptions;
+    struct schedule_change schedule;
+    boxcar_new_schedule new_schedule; /* what was given with that, if it was one to add */
+    boxcar_plan plan;
+    boxcar_str topic, work_key; /* of the schedules that were read; absent = all */
 };
 
 struct memory_record {
@@ -130,6 +135,10 @@ struct memory_store {
     bool knows_events;                /* tells every event as a duplicate */
     size_t stream_count;              /* of every page */
     boxcar_subscription subscription; /* the only one; reader 0 = there is none */
+    bool schedule_changed;            /* by completing a slice */
+    boxcar_planned planned;           /* by every plan */
+    boxcar_schedule schedule;         /* the only one; without a topic there is none */
+    boxcar_slice slice;               /* its only one */
     /* ... which calls fail; ... */
     boxcar_status down;            /* every one ends so, but for settings and waits; OK = none does */
     int fail_next;                 /* this many of the next ones that settle fail ... */
