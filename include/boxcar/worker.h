@@ -137,20 +137,23 @@ typedef struct boxcar_worker_options {
     boxcar_str subscription;    /* work for this subscription (boxcar/subscription.h) instead of the main
                                    readers: all handlers are for its box. In a fleet: for the one of this
                                    name in each store. Absent = the main readers */
+    bool fanout;                /* do what the policies and schedules of the store say (boxcar/fanout.h,
+                                   boxcar/schedule.h), on threads and connections of its own, besides the handlers. A
+                                   worker for a subscription does not */
 } boxcar_worker_options;
 
 #ifdef __cplusplus
 #define BOXCAR_WORKER_OPTIONS_INIT (boxcar_worker_options{sizeof(boxcar_worker_options), 0, {{{0}}}, \
     BOXCAR_CONCURRENCY_DEFAULT, 50, 30000, BOXCAR_POLL_MS_DEFAULT, BOXCAR_HANDLER_TIMEOUT_MS_DEFAULT, \
     BOXCAR_GRACE_MS_DEFAULT, BOXCAR_MAINTAIN_MS_DEFAULT, false, false, 0, BOXCAR_STRATEGY_IMMEDIATE, \
-    BOXCAR_INTERVAL_MS_DEFAULT, BOXCAR_FLUSH_SIZE_DEFAULT, INT64_C(64) << 20, BOXCAR_BATCH_LIMIT_DEFAULT, 0, {0, 0}})
+    BOXCAR_INTERVAL_MS_DEFAULT, BOXCAR_FLUSH_SIZE_DEFAULT, INT64_C(64) << 20, BOXCAR_BATCH_LIMIT_DEFAULT, 0, {0, 0}, true})
 #else
 #define BOXCAR_WORKER_OPTIONS_INIT ((boxcar_worker_options){.struct_size = sizeof(boxcar_worker_options), \
     .concurrency = BOXCAR_CONCURRENCY_DEFAULT, .batch_size = 50, .lease_ms = 30000, \
     .poll_ms = BOXCAR_POLL_MS_DEFAULT, .handler_timeout_ms = BOXCAR_HANDLER_TIMEOUT_MS_DEFAULT, \
     .grace_ms = BOXCAR_GRACE_MS_DEFAULT, .maintain_ms = BOXCAR_MAINTAIN_MS_DEFAULT, \
     .flush_interval_ms = BOXCAR_INTERVAL_MS_DEFAULT, .flush_size = BOXCAR_FLUSH_SIZE_DEFAULT, \
-    .batch_bytes = INT64_C(64) << 20, .batch_limit = BOXCAR_BATCH_LIMIT_DEFAULT})
+    .batch_bytes = INT64_C(64) << 20, .batch_limit = BOXCAR_BATCH_LIMIT_DEFAULT, .fanout = true})
 #endif
 
 /* Makes a worker; nothing is opened yet. The caller owns *ret_worker. */
@@ -298,6 +301,26 @@ typedef struct boxcar_handler_stats {
 /* The figures of the i-th handler, in the order in which handlers were registered. The last one is the
  * built-in handler for waits of joins (boxcar/join.h). false = there is no i-th handler. Any thread. */
 BOXCAR_API bool boxcar_worker_handler_stats_read(boxcar_worker *worker, size_t i, boxcar_handler_stats *ret_stats);
+
+/* What a worker has forwarded for one route: a policy's subscription, POLICY/DESTINATION or POLICY/all. */
+typedef struct boxcar_forward_stats {
+    size_t struct_size;
+    const char *store_id; /* of the store with the policy; lent by the worker, as the route */
+    boxcar_str route;     /* beyond the first 200 routes: "(others)", with the store id "" */
+    int64_t forwarded;    /* messages */
+    int64_t failures;     /* tries of messages that were refused, and of destinations that were away */
+    bool is_away;         /* its destination cannot be used now */
+} boxcar_forward_stats;
+
+#ifdef __cplusplus
+#define BOXCAR_FORWARD_STATS_INIT (boxcar_forward_stats{sizeof(boxcar_forward_stats), 0, {0, 0}, 0, 0, false})
+#else
+#define BOXCAR_FORWARD_STATS_INIT ((boxcar_forward_stats){.struct_size = sizeof(boxcar_forward_stats)})
+#endif
+
+/* The figures of the i-th route, in the order in which the worker came to know them. false = there is no i-th
+ * route. Any thread. */
+BOXCAR_API bool boxcar_worker_forward_stats_read(boxcar_worker *worker, size_t i, boxcar_forward_stats *ret_stats);
 
 /* The stores of a worker with many, in their order; free it with boxcar_list_free(). Empty for a worker with
  * one store. Any thread, while boxcar_worker_run() runs or after it. */

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "worker/exec/exec.h"
 #include "worker/fleet/fleet.h"
+#include "worker/forward/forward.h"
 #include "worker/loop/pump.h"
 
 static const char *const STATE_NAMES[] = {
@@ -147,4 +148,10 @@ bool boxcar_worker_handler_stats_read(boxcar_worker *worker, size_t i, boxcar_ha
     struct handler *handler = worker->handlers->items[i];
     handler_read_stats(handler, reader_of(worker, handler), ret_stats);
     return true;
+}
+
+bool boxcar_worker_forward_stats_read(boxcar_worker *worker, size_t i, boxcar_forward_stats *ret_stats) {
+    if (!worker || answer_check(ret_stats, "ret_stats", NULL) != BOXCAR_OK || !worker->forwarding)
+        return false;
+    return forwarding_read_stats(worker->forwarding, i, ret_stats);
 }

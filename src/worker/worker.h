@@ -10,6 +10,7 @@
 #include "worker/crew/handler.h"
 
 struct crew;
+struct forwarding;
 struct seat;
 
 #define KEEP_LOG_LEVEL (-1)
@@ -51,10 +52,11 @@ struct boxcar_worker {
     struct handler_table *handlers;
     struct handler *wait_handler; /* built in: what became of the waits for joins ... */
     struct handler
-        own_wait_handler; /* ... of this worker, or of the one with many stores that it is part of */
-    struct fleet *fleet;  /* what makes it serve many stores; NULL = it serves one */
-    struct crew *crew;    /* of a store of a fleet: shared by all of them; NULL = it has its own */
-    struct seat *seat;    /* of a store of a fleet: see share/share.h */
+        own_wait_handler;          /* ... of this worker, or of the one with many stores that it is part of */
+    struct forwarding *forwarding; /* forward/forward.h; of a store of a fleet: the whole one's. NULL = off */
+    struct fleet *fleet;           /* what makes it serve many stores; NULL = it serves one */
+    struct crew *crew;             /* of a store of a fleet: shared by all of them; NULL = it has its own */
+    struct seat *seat;             /* of a store of a fleet: see share/share.h */
     int64_t patience_ms; /* of a store of a fleet: the longest timeouts of its loop and its upkeep; 0 = any */
     int wake_fd;
     _Atomic int stop_requests;

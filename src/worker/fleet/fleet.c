@@ -11,6 +11,7 @@
 #include "base/options.h"
 #include "base/thread.h"
 #include "pause.h"
+#include "worker/forward/forward.h"
 
 #define WATCH_MS 1000
 #define FILE_LOOK_MS_MIN 50
@@ -29,6 +30,8 @@ static boxcar_status init(struct fleet *fleet, const boxcar_fleet_options *given
                                           .log_context = worker->store.log_context,
                                           .log_level = worker->store.log_level};
     memcpy(&fleet->random, worker->owner.uuid.bytes + 12, sizeof(fleet->random));
+    if (worker->forwarding)
+        forwarding_set_locate(worker->forwarding, roster_locate, fleet);
     return BOXCAR_OK;
 }
 
@@ -121,8 +124,10 @@ static bool is_stopping(const struct fleet *fleet) { return atomic_load(&fleet->
 
 static void pass_stops_on(struct fleet *fleet) {
     int requests = atomic_load(&fleet->worker->stop_requests);
-    if (requests > 0)
+    if (requests > 0) {
         atomic_store(&fleet->worker->state, BOXCAR_WORKER_STOPPING);
+        forwarding_hurry(fleet->worker->forwarding);
+    }
     for (; fleet->stops_passed_on < requests; fleet->stops_passed_on++)
         for (struct member *member = fleet->members; member; member = member->next)
             if (member_is_active(member))
@@ -222,7 +227,8 @@ static void start_waiting(struct fleet *fleet) {
 /* ---- the end of a drain ---- */
 
 static int64_t count_claimed(const struct fleet *fleet) {
-    int64_t claimed = atomic_load(&fleet->gone.claimed);
+    struct forwarding *forwarding = fleet->worker->forwarding;
+    int64_t claimed = atomic_load(&fleet->gone.claimed) + (forwarding ? forwarding_count(forwarding) : 0);
     for (const struct member *member = fleet->members; member; member = member->next)
         claimed += atomic_load(&member->worker.count.claimed);
     return claimed;
@@ -351,6 +357,7 @@ boxcar_status fleet_run(struct fleet *fleet, boxcar_error *err) {
     boxcar_status status = begin(fleet, err);
     while (status == BOXCAR_OK && !fleet->done)
         turn(fleet);
+    forwarding_end(fleet->worker->forwarding);
     upkeep_end(fleet);
     roster_end(fleet);
     crew_close(fleet->crew);

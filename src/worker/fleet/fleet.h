@@ -127,6 +127,9 @@ boxcar_status roster_begin(struct fleet *fleet, boxcar_error *err);
 void roster_end(struct fleet *fleet);
 /* Takes the newest list over, if there is one. */
 void roster_apply(struct fleet *fleet);
+/* Where the store with this key is; see forward_locate_fn. `fleet` is one. */
+bool roster_locate(void *fleet, boxcar_str key, struct arena *arena, boxcar_str *ret_url,
+                   boxcar_str *ret_schema);
 /* Frees members that are no longer listed and do not run. */
 void roster_sweep(struct fleet *fleet);
 

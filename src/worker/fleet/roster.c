@@ -9,6 +9,7 @@
 #include "base/thread.h"
 #include "base/utf8.h"
 #include "fleet.h"
+#include "worker/forward/forward.h"
 
 /* ---- a list becomes members ---- */
 
@@ -135,10 +136,37 @@ void roster_sweep(struct fleet *fleet) {
         }
         *at = member->next;
         fleet->count--;
+        if (fleet->worker->forwarding)
+            forwarding_withdraw(fleet->worker->forwarding, member->store.id);
         keep_counters(&fleet->gone, &member->worker.count);
         member_log(member, BOXCAR_LOG_INFO, "store_removed", "a store was removed");
         member_free(member);
     }
+}
+
+/* ---- found by their keys ---- */
+
+/* A text that reads as a UUID is that UUID, in one spelling. */
+static boxcar_str spell(boxcar_str key, char room[BOXCAR_UUID_TEXT_SIZE]) {
+    boxcar_uuid uuid;
+    if (!boxcar_uuid_parse(key, &uuid))
+        return key;
+    boxcar_uuid_format(uuid, room);
+    return boxcar_str_of(room);
+}
+
+bool roster_locate(void *context, boxcar_str key, struct arena *arena, boxcar_str *ret_url,
+                   boxcar_str *ret_schema) {
+    struct fleet *fleet = context;
+    char room[BOXCAR_UUID_TEXT_SIZE], other[BOXCAR_UUID_TEXT_SIZE];
+    boxcar_str wanted = spell(key, room);
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&fleet->mutex);
+    for (const struct member *member = fleet->members; member; member = member->next)
+        if (member->is_listed && !str_is_empty(member->store.key) &&
+            str_equal(spell(member->store.key, other), wanted))
+            return arena_copy_str(arena, member->store.url, ret_url) &&
+                   arena_copy_str(arena, member->store.schema, ret_schema);
+    return false;
 }
 
 /* ---- the thread that discovers ---- */

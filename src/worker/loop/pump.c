@@ -17,6 +17,7 @@
 #include "base/utf8.h"
 #include "core/setting.h"
 #include "request/request.h"
+#include "worker/forward/forward.h"
 
 #define NAP_MIN_MS 3     /* shorter waits are not worth telling the store */
 #define DEFERRED_MS 2000 /* what the worker itself puts off is back by then */
@@ -178,6 +179,7 @@ static int64_t longest_backoff(const struct pump *pump) {
 /* Handlers of one box may feed the other: nothing is left in both. */
 boxcar_status pump_is_drained(struct pump *pump, int64_t horizon_ms, bool *ret_drained, boxcar_error *err) {
     bool drained = true;
+    TRY(pump_routes_are_drained(pump, horizon_ms, &drained, err)); /* copies are for handlers */
     for (int i = 0; drained && i < BOXES; i++) {
         const struct pump_box *box = &pump->boxes[i];
         boxcar_str wait_topic =
@@ -224,6 +226,7 @@ static int64_t next_event(const struct pump *pump, bool wants_work) {
         at = earlier(at, earlier(pump->next_renewal_ms, pump_next_flush_ms(pump)));
     if (pump_looks_after_waits(pump))
         at = earlier(at, pump->next_waits_ms);
+    at = earlier(at, pump_next_routes_ms(pump));
     if (pump->waiting)
         at = earlier(at, pump->waiting_since_ms + pump->patience_ms);
     at = earlier(at, pump_next_turn_ms(pump));
@@ -235,34 +238,39 @@ static int64_t next_event(const struct pump *pump, bool wants_work) {
 
 /* The store is told only about waits that are worth it. Getting up early without a reason of our own
  * means that it may have work. */
-static void nap(struct pump *pump, int64_t ms) {
+static void nap(struct pump *pump, int64_t ms, bool wants_work, bool for_routes) {
     struct nap how = {.owner = pump->worker->owner, .longest_ms = ms, .wake_fd = pump->worker->wake_fd};
     for (int box = 0; box < BOXES; box++) {
         how.boxes[box].reader = pump->boxes[box].reader;
-        how.boxes[box].awaited = pump_serves(pump, box);
+        how.boxes[box].awaited = wants_work && pump_serves(pump, box);
         how.boxes[box].topics = pump->boxes[box].patterns;
         how.boxes[box].topic_count = pump->boxes[box].pattern_count;
     }
+    if (for_routes)
+        pump_add_routes(pump, &how);
     int64_t before = clock_ms();
     pump->store->ops->sleep(pump->store, &how);
     struct pollfd own = {.fd = pump->worker->wake_fd, .events = POLLIN};
     if (clock_ms() - before < ms && poll(&own, 1, 0) == 0) {
         look_now(pump, before);
-        pace_wake(&pump->pace);
+        if (!pump_poke_routes(
+                pump)) /* else it may not be for the handlers: then nothing is learned from it */
+            pace_wake(&pump->pace);
     }
 }
 
 static void wait_for_event(struct pump *pump) {
     bool wants_work =
         pump_is_attached(pump) && serves_any(pump) && !pump->awaits_turn && pump_claim_size(pump) > 0;
+    bool for_routes = pump_naps_for_routes(pump);
     int64_t now = clock_ms();
     int64_t ms = next_event(pump, wants_work) - now;
     if (ms <= 0 || !desk_begin_wait(pump->desk))
         return;
     int64_t deaf_ms = pump->looked_at_ms + pump->pace.deaf_ms - now;
     struct pollfd own = {.fd = pump->worker->wake_fd, .events = POLLIN};
-    if (wants_work && ms >= NAP_MIN_MS && deaf_ms <= 0)
-        nap(pump, ms);
+    if ((wants_work || for_routes) && ms >= NAP_MIN_MS && deaf_ms <= 0)
+        nap(pump, ms, wants_work, for_routes);
     else
         (void)poll(&own, 1, (int)(deaf_ms > 0 ? earlier(ms, deaf_ms) : ms));
     desk_end_wait(pump->desk);
@@ -290,6 +298,7 @@ static void turn(struct pump *pump, struct steward *steward) {
         return;
     pump_give_back(pump, false);
     pump_release_suspect(pump);
+    pump_read_routes(pump);
     pump_note_finished(pump);
     desk_look(pump->desk, &pump->view);
     if (talk(pump))
@@ -393,6 +402,7 @@ static void pump_close(struct pump *pump) {
         desk_cancel(pump->desk, NULL, CANCEL_STOP);
         (void)desk_supervise(pump->desk, true);
     }
+    pump_release_routes(pump);
     while (pump->held)
         pump_forget(pump, pump->held);
     desk_close(pump->desk);
@@ -433,6 +443,8 @@ boxcar_status pump_run(struct boxcar_worker *worker, boxcar_error *err) {
     set_state(&pump, BOXCAR_WORKER_RUNNING);
     while (!pump.done)
         turn(&pump, steward);
+    if (!worker->seat)
+        forwarding_end(worker->forwarding);
     steward_stop(steward);
     if (pump.end_error.status != BOXCAR_OK && err)
         *err = pump.end_error;

@@ -83,6 +83,15 @@ struct pump {
     struct heartbeat heartbeat;
     int64_t backoff_cap_ms; /* of the store's settings: how far a drain looks ahead */
 
+    struct {
+        struct subscription_rows *rows; /* the policies, as they were last read */
+        boxcar_str *patterns[BOXES];    /* the handlers' and theirs */
+        size_t pattern_count[BOXES];
+        bool has_routes[BOXES];
+        int64_t next_ms;      /* when they are read again */
+        int64_t next_tell_ms; /* what a drain does not wait for */
+    } routes;
+
     int failures; /* of the store, in a row; 0 = attached */
     int too_slow; /* how often it failed lately: then it is waited for longer */
     int64_t too_slow_at_ms;
@@ -256,6 +265,24 @@ void pump_take_waits(struct pump *pump, const struct result *result, bool sent_b
 bool pump_looks_after_waits(const struct pump *pump);
 /* Evaluates those that are due, when it is time. true = there were some. */
 bool pump_evaluate_waits(struct pump *pump);
+
+/* ---- routes.c: forwarding, which has threads of its own ---- */
+
+bool pump_forwards(const struct pump *pump);
+/* Reads the store's policies when it is time, and hands them over. */
+void pump_read_routes(struct pump *pump);
+int64_t pump_next_routes_ms(const struct pump *pump);
+/* Whether a nap is to end for policies' messages, too; then their topics are added to it. */
+bool pump_naps_for_routes(const struct pump *pump);
+void pump_add_routes(const struct pump *pump, struct nap *nap);
+/* Something has arrived. true = a route waited for it. */
+bool pump_poke_routes(const struct pump *pump);
+/* Forwarding ends soon; that of a fleet is the fleet's to end. */
+void pump_stop_routes(const struct pump *pump);
+void pump_release_routes(struct pump *pump);
+/* Whether there is nothing to forward: see pump_is_drained(). */
+boxcar_status pump_routes_are_drained(struct pump *pump, int64_t horizon_ms, bool *ret_drained,
+                                      boxcar_error *err);
 
 /* ---- stop.c: stopping and draining ---- */
 

@@ -35,6 +35,7 @@ static void begin_stop(struct pump *pump) {
     log_number(pump_logger(pump), BOXCAR_LOG_INFO, "stop", "running", (int64_t)pump->view.running,
                "stopping; handlers that run may finish");
     pump_give_back(pump, true);
+    pump_stop_routes(pump);
 }
 
 /* A store that does not answer is not waited for when the time is over. */

@@ -1,0 +1,155 @@
+/* What forwarding knows: sources with routes, the threads, the connections that nobody uses now. The files of
+ * this folder share it.
+ *
+ * One mutex guards all of it. The thread that visits a route has the route's own members to itself, until it
+ * says how the visit ended. Texts of a route never change; those of a source do not while it is visited. */
+#ifndef BOXCAR_WORKER_FORWARD_STATE_H
+#define BOXCAR_WORKER_FORWARD_STATE_H
+
+#include <pthread.h>
+
+#include "breaker.h"
+#include "forward.h"
+
+#define FORWARD_THREADS 4
+#define FORWARD_REMOTE_THREADS (FORWARD_THREADS - 1)
+#define FORWARD_BATCH 500
+#define FORWARD_BYTES_MAX (INT64_C(16) << 20)
+#define FORWARD_CALL_MS 5000  /* the longest that one call may wait for a store */
+#define FORWARD_VISIT_MS 1000 /* then another route has its turn */
+
+enum route_kind { ROUTE_LOCAL, ROUTE_STORE, ROUTE_TENANT, ROUTE_SCATTER };
+
+/* The figures of a route; they stay when it goes. */
+struct route_stats {
+    struct route_stats *next;
+    char *store_id, *name;
+    _Atomic int64_t forwarded, failures;
+    _Atomic bool is_away;
+};
+
+/* A store that messages of a route of tenants go to, while it fails. */
+struct tenant {
+    struct tenant *next;
+    char *key;
+    struct breaker breaker;
+};
+
+struct route {
+    struct route *next;
+    struct source *source;
+    struct arena arena; /* of the texts; the route is in it itself */
+    boxcar_str name, policy;
+    boxcar_box reader, box;
+    const boxcar_str *destinations;
+    size_t destination_count;
+    boxcar_str then_topic, else_topic;
+    enum route_kind kind;
+    struct route_stats *stats;
+
+    /* Under the mutex. */
+    bool is_paused, is_offered;
+    bool is_gone; /* freed when nobody visits it */
+    bool is_busy;
+    bool waits;       /* the last look found nothing, and nothing has arrived since */
+    bool is_unknown;  /* its destination is no store of this worker */
+    bool was_in_vain; /* it was poked, and found nothing */
+    bool was_poked;   /* since the last look began */
+    int64_t deaf_ms, looked_at_ms;
+    int64_t next_look_ms, pause_ms;
+    struct breaker breaker; /* of the destination */
+    _Atomic int away_tenants;
+
+    /* Of the thread that visits it. */
+    struct tenant *tenants;
+    bool may_hold; /* messages of a batch whose end is not known */
+};
+
+struct source {
+    struct source *next;
+    char *id;
+    struct arena arena;           /* of the options */
+    boxcar_store_options options; /* for connections of its own */
+    struct boxcar_store logger;   /* no store: for log records of any thread */
+    int64_t lease_ms, poll_ms, batch_bytes;
+    struct boxcar_worker *awake; /* its loop; NULL = it rests */
+    int busy;                    /* threads that visit */
+    bool is_gone;
+    struct breaker breaker; /* of the store itself */
+    struct route *routes;
+    struct {
+        bool is_wanted, is_busy;
+        int64_t next_ms, pause_ms, fence;
+    } plan;
+};
+
+/* A connection that nobody uses now. */
+struct pooled {
+    struct pooled *next;
+    char *id;
+    struct boxcar_store *store;
+    int64_t since_ms;
+};
+
+struct forwarding {
+    struct boxcar_worker *worker;
+    boxcar_owner owner; /* of the leases: not that of the handlers, which goes with its loop */
+    forward_locate_fn *locate;
+    void *locate_context;
+    _Atomic bool stopping;
+    _Atomic int64_t forwarded;
+
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    unsigned random;
+    pthread_t threads[FORWARD_THREADS];
+    size_t thread_count;
+    int busy_remote;
+    bool is_short; /* of threads, and that was logged */
+    struct source *sources;
+    struct pooled *pool;
+    size_t pool_count;
+    struct route_stats *stats;
+    size_t stats_count;
+};
+
+/* ---- routes.c: under the mutex ---- */
+
+struct source *source_find(const struct forwarding *forwarding, const char *store_id);
+struct route *route_find(const struct source *source, boxcar_box reader);
+void route_free(struct route *route);
+void source_free(struct source *source);
+/* Frees what is gone and not visited. */
+void routes_sweep(struct forwarding *forwarding);
+double forwarding_chance(struct forwarding *forwarding);
+/* In how many ms a route that found nothing is looked at again at the latest. */
+int64_t route_longest_pause_ms(const struct source *source);
+
+/* ---- threads.c: under the mutex ---- */
+
+/* As many threads as there is to do, up to the most. */
+void threads_hire(struct forwarding *forwarding);
+
+/* ---- pool.c: takes the mutex ---- */
+
+/* A connection to a store, of the pool or new. *ret_is_used: of the pool, so that it may be broken. The
+ * options' call times are shortened. */
+boxcar_status pool_take(struct forwarding *forwarding, const boxcar_store_options *options, const char *id,
+                        struct boxcar_store **ret_store, bool *ret_is_used, boxcar_error *err);
+/* Back to the pool, or closed if it is no good. NULL is fine. */
+void pool_give(struct forwarding *forwarding, struct boxcar_store *store, const char *id, bool is_good);
+/* Closes what was not used for a while; when to do so again. Under the mutex, which it releases meanwhile. */
+int64_t pool_expire(struct forwarding *forwarding, int64_t now_ms);
+void pool_close(struct forwarding *forwarding);
+
+/* ---- planning.c ---- */
+
+/* Plans the slices of a source that are due. Without the mutex. false = the store could not be asked. */
+bool planning_visit(struct forwarding *forwarding, struct source *source, boxcar_error *err);
+
+/* ---- stats.c: under the mutex ---- */
+
+struct route_stats *route_stats_of(struct forwarding *forwarding, const char *store_id, boxcar_str name);
+void route_stats_free(struct forwarding *forwarding);
+
+#endif

@@ -1,0 +1,277 @@
+/* The threads: each takes the route whose time came first, visits it, and says when its time comes again. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/thread.h"
+#include "core/fanout.h"
+#include "visit.h"
+
+#define PAUSE_FIRST_MS 5
+#define HELD_UP_MS 50
+#define UNKNOWN_MS 5000 /* the list of stores may have grown */
+#define DEAF_LONGEST_MS 15
+
+/* What a thread does next: a route's visit, or the planning of a source. */
+struct task {
+    struct source *source;
+    struct route *route; /* NULL = planning */
+    int64_t at_ms;
+};
+
+/* ---- choosing ---- */
+
+static bool is_remote(const struct route *route) {
+    return route->kind == ROUTE_STORE || route->kind == ROUTE_TENANT;
+}
+
+static void consider(struct task *best, struct source *source, struct route *route, int64_t at_ms) {
+    if (!best->source || at_ms < best->at_ms)
+        *best = (struct task){source, route, at_ms};
+}
+
+static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static void consider_source(const struct forwarding *forwarding, struct source *source, struct task *best) {
+    int64_t not_before = breaker_is_open(&source->breaker) ? source->breaker.until_ms : 0;
+    if (source->is_gone)
+        return;
+    if (source->plan.is_wanted && !source->plan.is_busy)
+        consider(best, source, NULL, later(source->plan.next_ms, not_before));
+    for (struct route *route = source->routes; route; route = route->next)
+        if (!route->is_busy && !route->is_gone && !route->is_paused &&
+            !(is_remote(route) && forwarding->busy_remote >= FORWARD_REMOTE_THREADS))
+            consider(best, source, route, later(route->next_look_ms, not_before));
+}
+
+/* The one whose time comes first, be it now or later. */
+static struct task choose(const struct forwarding *forwarding) {
+    struct task best = {.source = NULL};
+    for (struct source *source = forwarding->sources; source; source = source->next)
+        consider_source(forwarding, source, &best);
+    return best;
+}
+
+/* ---- what a visit means for the next one ---- */
+
+static void log_change(const struct source *source, const struct route *route, boxcar_log_level level,
+                       const char *event, const char *text, const boxcar_error *err) {
+    const boxcar_log_field field = {"route", route->name};
+    store_log(&source->logger, level, event, &field, 1, "%s%s%s", text, err ? ": " : "",
+              err ? err->message : "");
+}
+
+static void note_away(struct forwarding *forwarding, struct route *route, const boxcar_error *err,
+                      int64_t now) {
+    atomic_fetch_add(&route->stats->failures, 1);
+    atomic_store(&route->stats->is_away, true);
+    if (breaker_fail(&route->breaker, now, forwarding_chance(forwarding)))
+        log_change(route->source, route, BOXCAR_LOG_WARN, "forward_away",
+                   "the destination cannot be used, its messages wait", err);
+    route->next_look_ms = route->breaker.until_ms;
+}
+
+static void note_back(struct route *route) {
+    atomic_store(&route->stats->is_away, false);
+    if (breaker_close(&route->breaker))
+        log_change(route->source, route, BOXCAR_LOG_INFO, "forward_back",
+                   "the destination takes messages again", NULL);
+    if (route->is_unknown)
+        log_change(route->source, route, BOXCAR_LOG_INFO, "forward_known",
+                   "the destination is a store of this worker now", NULL);
+    route->is_unknown = false;
+}
+
+static void note_unknown(struct route *route, int64_t now) {
+    if (!route->is_unknown)
+        log_change(route->source, route, BOXCAR_LOG_WARN, "forward_unknown",
+                   "the destination is no store of this worker, which leaves this route to others: add the "
+                   "store to its list",
+                   NULL);
+    route->is_unknown = true;
+    route->next_look_ms = now + UNKNOWN_MS;
+}
+
+/* The work loop reports an outage of its store. */
+static void note_source_away(struct forwarding *forwarding, struct source *source, const boxcar_error *err,
+                             int64_t now) {
+    if (breaker_fail(&source->breaker, now, forwarding_chance(forwarding)) &&
+        err->status != BOXCAR_E_UNAVAILABLE)
+        store_log(&source->logger, BOXCAR_LOG_WARN, "forward_fails", NULL, 0,
+                  "policies cannot be served, trying again: %s", err->message);
+}
+
+static bool is_anyone_waiting(const struct source *source) {
+    for (const struct route *route = source->routes; route; route = route->next)
+        if (route->waits && !route->is_gone)
+            return true;
+    return false;
+}
+
+/* Its loop is to wake up for arrivals from now on. */
+static void begin_waiting(struct source *source, struct route *route) {
+    bool was_waiting = is_anyone_waiting(source);
+    route->waits = true;
+    if (!was_waiting && source->awake)
+        worker_wake(source->awake);
+}
+
+/* What was poked in vain is deaf for some milliseconds after its next looks. */
+static void note_empty(struct source *source, struct route *route, bool found, int64_t now) {
+    bool in_vain = route->was_in_vain && !found;
+    route->deaf_ms = !in_vain                           ? 0
+                     : route->deaf_ms < DEAF_LONGEST_MS ? route->deaf_ms * 2 + 1
+                                                        : route->deaf_ms;
+    if (route->was_poked) { /* during the visit: something may have come behind the last claim */
+        route->was_poked = false;
+        route->was_in_vain = true;
+        route->next_look_ms = now + route->deaf_ms;
+        return;
+    }
+    route->was_in_vain = false;
+    route->pause_ms = found || route->pause_ms == 0 ? PAUSE_FIRST_MS : route->pause_ms * 2;
+    if (route->pause_ms > route_longest_pause_ms(source))
+        route->pause_ms = route_longest_pause_ms(source);
+    route->next_look_ms = source->awake ? now + route->pause_ms : INT64_MAX;
+    begin_waiting(source, route);
+}
+
+static void conclude(struct forwarding *forwarding, const struct visit *visit, enum visit_end end) {
+    struct source *source = visit->source;
+    struct route *route = visit->route;
+    int64_t now = clock_ms();
+    route->looked_at_ms = now;
+    if (end == VISIT_EMPTY || end == VISIT_HELD_UP || end == VISIT_MORE)
+        note_back(route);
+    if (end != VISIT_SOURCE_AWAY)
+        breaker_close(&source->breaker);
+    switch (end) {
+    case VISIT_EMPTY:
+        note_empty(source, route, visit->found, now);
+        break;
+    case VISIT_HELD_UP:
+        route->next_look_ms = now + HELD_UP_MS;
+        break;
+    case VISIT_MORE:
+        route->next_look_ms = now;
+        break;
+    case VISIT_AWAY:
+        note_away(forwarding, route, &visit->err, now);
+        break;
+    case VISIT_UNKNOWN:
+        note_unknown(route, now);
+        break;
+    case VISIT_SOURCE_AWAY:
+        note_source_away(forwarding, source, &visit->err, now);
+        route->next_look_ms = now;
+        break;
+    case VISIT_GONE:
+        route->is_gone = true;
+        break;
+    }
+}
+
+/* ---- tasks (the mutex is held at both ends) ---- */
+
+/* Whether the store can be used is found out before its destination is looked at. */
+static enum visit_end visit_open(struct visit *visit) {
+    bool is_used;
+    if (pool_take(visit->forwarding, &visit->source->options, visit->source->id, &visit->store, &is_used,
+                  &visit->err) != BOXCAR_OK)
+        return VISIT_SOURCE_AWAY;
+    enum visit_end end = visit_run(visit);
+    pool_give(visit->forwarding, visit->store, visit->source->id, end != VISIT_SOURCE_AWAY);
+    return end;
+}
+
+static void visit_route(struct forwarding *forwarding, struct source *source, struct route *route) {
+    struct visit visit = {.forwarding = forwarding,
+                          .source = source,
+                          .route = route,
+                          .began_ms = clock_ms(),
+                          .lease_ms = source->lease_ms,
+                          .err = BOXCAR_ERROR_INIT,
+                          .arena = ARENA_INIT};
+    route->is_busy = true;
+    route->waits = false;
+    route->was_poked = false;
+    forwarding->busy_remote += is_remote(route);
+    pthread_mutex_unlock(&forwarding->mutex);
+    enum visit_end end = visit_open(&visit);
+    pthread_mutex_lock(&forwarding->mutex);
+    forwarding->busy_remote -= is_remote(route);
+    route->is_busy = false;
+    conclude(forwarding, &visit, end);
+}
+
+static void plan(struct forwarding *forwarding, struct source *source) {
+    boxcar_error err = BOXCAR_ERROR_INIT;
+    source->plan.is_busy = true;
+    pthread_mutex_unlock(&forwarding->mutex);
+    bool done = planning_visit(forwarding, source, &err);
+    pthread_mutex_lock(&forwarding->mutex);
+    source->plan.is_busy = false;
+    source->plan.next_ms = clock_ms() + source->plan.pause_ms;
+    if (done)
+        breaker_close(&source->breaker);
+    else
+        note_source_away(forwarding, source, &err, clock_ms());
+}
+
+static void carry_out(struct forwarding *forwarding, const struct task *task) {
+    task->source->busy++;
+    if (task->route)
+        visit_route(forwarding, task->source, task->route);
+    else
+        plan(forwarding, task->source);
+    task->source->busy--;
+    routes_sweep(forwarding);
+    pthread_cond_broadcast(&forwarding->changed);
+}
+
+static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static void *serve(void *context) {
+    struct forwarding *forwarding = context;
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&forwarding->mutex);
+    while (!atomic_load(&forwarding->stopping)) {
+        struct task task = choose(forwarding);
+        int64_t now = clock_ms(), at_ms = task.source ? task.at_ms : INT64_MAX;
+        if (at_ms <= now)
+            carry_out(forwarding, &task);
+        else
+            (void)cond_wait_until(&forwarding->changed, &forwarding->mutex,
+                                  earlier(at_ms, pool_expire(forwarding, now)));
+    }
+    return NULL;
+}
+
+/* ---- started ---- */
+
+static size_t count_tasks(const struct forwarding *forwarding) {
+    size_t count = 0;
+    for (const struct source *source = forwarding->sources; source; source = source->next) {
+        count += source->plan.is_wanted;
+        for (const struct route *route = source->routes; route; route = route->next)
+            count++;
+    }
+    return count;
+}
+
+void threads_hire(struct forwarding *forwarding) {
+    size_t wanted = count_tasks(forwarding);
+    if (wanted > FORWARD_THREADS)
+        wanted = FORWARD_THREADS;
+    while (forwarding->thread_count < wanted && !atomic_load(&forwarding->stopping)) {
+        if (thread_start(&forwarding->threads[forwarding->thread_count], serve, forwarding) != 0)
+            break;
+        forwarding->thread_count++;
+    }
+    bool is_short = wanted > 0 && forwarding->thread_count == 0;
+    if (is_short && !forwarding->is_short)
+        store_log(&forwarding->sources->logger, BOXCAR_LOG_WARN, "shortage", NULL, 0,
+                  "no thread for forwarding could be started: trying again");
+    forwarding->is_short = is_short;
+}

@@ -1,0 +1,633 @@
+/* Workers that forward what policies say: within the store under test, and to SQLite files beside it. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "boxcar/fanout.h"
+#include "conformance.h"
+#include "joins.h"
+#include "subscriptions.h"
+
+enum { STORES = 3, COUNT = 20 };
+
+struct town {
+    struct fixture *f;
+    boxcar_store_options store;
+    boxcar_worker_options options;
+    boxcar_fleet_options fleet;
+    boxcar_store_entry entries[STORES];
+    char urls[STORES][512];
+    boxcar_store *stores[STORES]; /* the first one is the store under test */
+    boxcar_worker *worker;
+    pthread_t thread;
+    boxcar_status ended;
+    boxcar_error err;
+    pthread_mutex_t mutex;
+    char logged[1 << 18];
+    size_t logged_len;
+};
+
+static void take_line(void *context, const boxcar_log_record *record) {
+    struct town *t = context;
+    pthread_mutex_lock(&t->mutex);
+    size_t room = sizeof(t->logged) - t->logged_len;
+    int len = snprintf(t->logged + t->logged_len, room, "%s\n", record->text);
+    t->logged_len = len > 0 && (size_t)len < room ? t->logged_len + (size_t)len : t->logged_len;
+    pthread_mutex_unlock(&t->mutex);
+}
+
+static bool has_logged(struct town *t, const char *text) {
+    pthread_mutex_lock(&t->mutex);
+    bool found = strstr(t->logged, text) != NULL;
+    pthread_mutex_unlock(&t->mutex);
+    return found;
+}
+
+static struct town *town_new(struct fixture *f) {
+    struct town *t = calloc(1, sizeof(*t));
+    assert_non_null(t);
+    t->f = f;
+    pthread_mutex_init(&t->mutex, NULL);
+    t->store = fixture_options(f);
+    t->store.deploy = false;
+    t->store.log = take_line;
+    t->store.log_context = t;
+    t->options = BOXCAR_WORKER_OPTIONS_INIT;
+    t->options.store = &t->store;
+    t->options.poll_ms = 20;
+    t->options.drain = true;
+    t->fleet = BOXCAR_FLEET_OPTIONS_INIT;
+    return t;
+}
+
+static void open_beside(struct town *t, int i) {
+    boxcar_store_options options = BOXCAR_STORE_OPTIONS_INIT;
+    options.url = boxcar_str_of(t->urls[i]);
+    options.deploy = true;
+    ASSERT_OK(t->f, boxcar_store_open(&options, &t->stores[i], &t->f->err));
+}
+
+/* The store under test is called home, those beside it second and third. */
+static struct town *town_with_neighbours(struct fixture *f) {
+    static const char *const KEYS[STORES] = {"home", "second", "third"};
+    struct town *t = town_new(f);
+    t->options.fleet = &t->fleet;
+    for (int i = 0; i < STORES; i++) {
+        snprintf(t->urls[i], sizeof(t->urls[i]), i == 0 ? "%s" : "sqlite:%s/fanout-%d.db",
+                 i == 0            ? f->url
+                 : f->directory[0] ? f->directory
+                                   : "/tmp",
+                 i + 10 * (int)getpid());
+        if (i > 0)
+            open_beside(t, i);
+        t->entries[i] = BOXCAR_STORE_ENTRY_INIT;
+        t->entries[i].url = boxcar_str_of(t->urls[i]);
+        t->entries[i].key = boxcar_str_of(KEYS[i]);
+    }
+    t->stores[0] = f->store;
+    t->fleet.stores = t->entries;
+    t->fleet.store_count = STORES;
+    return t;
+}
+
+static void remove_file(struct town *t, int i) {
+    for (const char *const *end = (const char *const[]){"", "-wal", "-shm", NULL}; *end; end++) {
+        char path[540];
+        snprintf(path, sizeof(path), "%s%s", t->urls[i] + strlen("sqlite:"), *end);
+        (void)unlink(path);
+    }
+}
+
+static void town_free(struct town *t) {
+    boxcar_worker_free(t->worker);
+    for (int i = 1; i < STORES && t->options.fleet; i++) {
+        boxcar_store_close(t->stores[i]);
+        remove_file(t, i);
+    }
+    pthread_mutex_destroy(&t->mutex);
+    free(t);
+}
+
+/* ---- steps ---- */
+
+static boxcar_verdict just_ack(void *context, boxcar_delivery *delivery) {
+    (void)context;
+    boxcar_str payload = boxcar_delivery_message(delivery)->payload;
+    return payload.len == 4 && memcmp(payload.data, "fail", 4) == 0 ? BOXCAR_VERDICT_FAIL
+                                                                    : BOXCAR_VERDICT_ACK;
+}
+
+/* For those who only want to see the copies, the topic is one that nobody sends. */
+static void make(struct town *t, const char *handled) {
+    ASSERT_OK(t->f, boxcar_worker_new(&t->options, &t->worker, &t->f->err));
+    if (handled)
+        ASSERT_OK(t->f, boxcar_worker_on(t->worker, boxcar_str_of(handled), just_ack, t, &t->f->err));
+}
+
+static void drain(struct town *t, const char *handled) {
+    t->options.drain = true;
+    boxcar_worker_free(t->worker);
+    make(t, handled);
+    ASSERT_OK(t->f, boxcar_worker_run(t->worker, &t->f->err));
+}
+
+static void *run(void *context) {
+    struct town *t = context;
+    t->err = BOXCAR_ERROR_INIT;
+    t->ended = boxcar_worker_run(t->worker, &t->err);
+    return NULL;
+}
+
+static void start(struct town *t, const char *handled) {
+    t->options.drain = false;
+    make(t, handled);
+    assert_int_equal(pthread_create(&t->thread, NULL, run, t), 0);
+}
+
+static void stop(struct town *t) {
+    boxcar_worker_stop(t->worker);
+    pthread_join(t->thread, NULL);
+    if (t->ended != BOXCAR_OK)
+        fail_msg("the worker ended with: %s", t->err.message);
+}
+
+static void policy_to(struct fixture *f, const char *name, const char *pattern, const char *const *places,
+                      size_t count, const char *then_topic, const char *else_topic) {
+    boxcar_new_fanout policy = BOXCAR_NEW_FANOUT_INIT;
+    boxcar_str patterns[] = {boxcar_str_of(pattern)}, destinations[32];
+    for (size_t i = 0; i < count; i++)
+        destinations[i] = boxcar_str_of(places[i]);
+    policy.name = boxcar_str_of(name);
+    policy.patterns = patterns;
+    policy.pattern_count = 1;
+    policy.destinations = destinations;
+    policy.destination_count = count;
+    if (then_topic)
+        policy.then_topic = boxcar_str_of(then_topic);
+    if (else_topic)
+        policy.else_topic = boxcar_str_of(else_topic);
+    ASSERT_OK(f, boxcar_fanout_add(f->store, &policy, &f->err));
+}
+
+static void policy(struct fixture *f, const char *name, const char *pattern, const char *place) {
+    policy_to(f, name, pattern, &place, 1, NULL, NULL);
+}
+
+static boxcar_box route_of(struct fixture *f, const char *name) {
+    boxcar_box reader;
+    ASSERT_OK(f, boxcar_subscription_find(f->store, boxcar_str_of(name), &reader, &f->err));
+    return reader;
+}
+
+/* The messages of a topic that are there, oldest first; the caller frees the list. */
+static boxcar_message_list *messages_in(struct town *t, boxcar_store *store, boxcar_box box,
+                                        const char *topic) {
+    boxcar_claimer claimer = BOXCAR_CLAIMER_INIT;
+    boxcar_str topics[] = {boxcar_str_of(topic)};
+    boxcar_message_list *list;
+    claimer.owner.uuid = boxcar_uuid_new();
+    claimer.box = box;
+    claimer.batch_size = 1000;
+    claimer.topics = topics;
+    claimer.topic_count = 1;
+    ASSERT_OK(t->f, boxcar_claim(store, &claimer, &list, &t->f->err));
+    return list;
+}
+
+static size_t count_in(struct town *t, boxcar_store *store, boxcar_box box, const char *topic) {
+    boxcar_message_list *list = messages_in(t, store, box, topic);
+    size_t count = list->count;
+    boxcar_list_free(list);
+    return count;
+}
+
+static int64_t count_topic(struct town *t, boxcar_store *store, const char *topic) {
+    boxcar_stats_list *list;
+    int64_t count = 0;
+    ASSERT_OK(t->f, boxcar_stats_read(store, BOXCAR_OUTBOX, true, &list, &t->f->err));
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i]->topic.len == strlen(topic) &&
+            memcmp(list->items[i]->topic.data, topic, strlen(topic)) == 0)
+            count = list->items[i]->ready + list->items[i]->done + list->items[i]->in_progress +
+                    list->items[i]->failed;
+    boxcar_list_free(list);
+    return count;
+}
+
+static void await_topic(struct town *t, boxcar_store *store, const char *topic, int64_t wanted) {
+    for (int i = 0; count_topic(t, store, topic) < wanted; i++) {
+        assert_true(i < 4000);
+        pause_ms(5);
+    }
+}
+
+static void await_log(struct town *t, const char *text) {
+    for (int i = 0; !has_logged(t, text); i++) {
+        assert_true(i < 4000);
+        pause_ms(5);
+    }
+}
+
+/* ---- within a store ---- */
+
+/* BX-097, BX-098, BX-105 */
+static void copy_has_what_its_source_has(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_new(f);
+    char source_id[BOXCAR_UUID_TEXT_SIZE];
+    policy(f, "copies", "orders.*", "audit.{topic}");
+    boxcar_new_message message = new_message("orders.paid", "p1");
+    message.correlation_id = BOXCAR_STR("c");
+    message.stream = BOXCAR_STR("s");
+    message.headers = BOXCAR_STR("{\"who\":\"me\"}");
+    message.metadata = BOXCAR_STR("{\"n\":1}");
+    boxcar_enqueued source = enqueue_message(f, &message);
+    enqueue(f, "other", "p2");
+    drain(t, "orders.paid"); /* the copy is behind it in its stream */
+    boxcar_message_list *list = messages_in(t, f->store, BOXCAR_OUTBOX, "audit.orders.paid");
+    assert_int_equal(list->count, 1);
+    const boxcar_message *copy = list->items[0];
+    boxcar_uuid_format(source.message_id.uuid, source_id);
+    assert_text(copy->payload, "p1");
+    assert_text(copy->correlation_id, "c");
+    assert_text(copy->stream, "s");
+    assert_text(copy->causation_id, source_id);
+    assert_non_null(strstr(copy->headers.data, "\"boxcar-hops\""));
+    assert_non_null(strstr(copy->headers.data, "\"who\""));
+    assert_non_null(strstr(copy->metadata.data, "\"n\""));
+    boxcar_list_free(list);
+    assert_status_as(f, route_of(f, "copies/audit.{topic}"), source.work_id, BOXCAR_DONE);
+    assert_status(f, source.work_id, BOXCAR_DONE); /* the main reader has it, too */
+    assert_int_equal(count_topic(t, f->store, "audit.other"), 0);
+    town_free(t);
+}
+
+/* BX-098 */
+static void what_is_forwarded_again_is_stored_once(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_new(f);
+    const boxcar_place place = BOXCAR_PLACE_INIT;
+    int64_t count;
+    policy(f, "copies", "t", "copy");
+    for (int i = 0; i < COUNT; i++)
+        enqueue(f, "t", "p");
+    drain(t, NULL);
+    assert_int_equal(count_topic(t, f->store, "copy"), COUNT);
+    ASSERT_OK(f, boxcar_fanout_rewind(f->store, BOXCAR_STR("copies"), &place, &count, &f->err));
+    drain(t, NULL);
+    assert_int_equal(count_topic(t, f->store, "copy"), COUNT);
+    assert_int_equal(stats_as(f, route_of(f, "copies/copy")).ready, 0);
+    town_free(t);
+}
+
+/* BX-097, BX-098: in the order of the stream, and what is handled later is forwarded, too. */
+static void streams_are_forwarded_in_order(void **state) {
+    enum { MANY = 300 };
+    struct fixture *f = *state;
+    struct town *t = town_new(f);
+    policy(f, "copies", "t", "copy");
+    for (int i = 0; i < MANY; i++) {
+        char payload[16], stream[16];
+        snprintf(payload, sizeof(payload), "%d", i);
+        snprintf(stream, sizeof(stream), "s%d", i % 3);
+        boxcar_new_message message = new_message("t", payload);
+        message.stream = boxcar_str_of(stream);
+        enqueue_message(f, &message);
+    }
+    drain(t, "t");
+    int last[3] = {-1, -1, -1}, seen = 0;
+    for (;;) {
+        boxcar_message_list *list = messages_in(t, f->store, BOXCAR_OUTBOX, "copy");
+        size_t count = list->count;
+        for (size_t i = 0; i < count; i++, seen++) {
+            int number = atoi(list->items[i]->payload.data);
+            assert_true(number > last[number % 3]);
+            last[number % 3] = number;
+        }
+        boxcar_list_free(list);
+        if (count == 0)
+            break;
+    }
+    assert_true(seen > 0);
+    assert_int_equal(count_topic(t, f->store, "copy"), MANY);
+    town_free(t);
+}
+
+/* BX-097: it fails alone, with attempts of its own. */
+static void bad_message_holds_up_no_other(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_new(f);
+    char topic[256];
+    set_setting(f, "max_attempts", "1");
+    memset(topic, 'x', sizeof(topic));
+    memcpy(topic, "t.", 2);
+    topic[254] = '\0';
+    policy(f, "copies", "t.*", "long.{topic}");
+    for (int i = 0; i < COUNT; i++)
+        enqueue(f, "t.good", "p");
+    boxcar_work_id bad = enqueue(f, topic, "p").work_id;
+    for (int i = 0; i < COUNT; i++)
+        enqueue(f, "t.good", "p");
+    drain(t, NULL);
+    assert_int_equal(count_topic(t, f->store, "long.t.good"), 2 * COUNT);
+    assert_status_as(f, route_of(f, "copies/long.{topic}"), bad, BOXCAR_FAILED);
+    town_free(t);
+}
+
+/* BX-098 */
+static void what_was_copied_too_often_is_a_dead_letter(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_new(f);
+    policy(f, "copies", "t", "copy");
+    boxcar_new_message message = new_message("t", "p");
+    message.headers = BOXCAR_STR("{\"boxcar-hops\":\"16\"}");
+    boxcar_work_id id = enqueue_message(f, &message).work_id;
+    message.headers = BOXCAR_STR("{\"boxcar-hops\":\"15\"}");
+    enqueue_message(f, &message);
+    drain(t, NULL);
+    assert_status_as(f, route_of(f, "copies/copy"), id, BOXCAR_FAILED);
+    assert_int_equal(count_topic(t, f->store, "copy"), 1);
+    town_free(t);
+}
+
+/* BX-105: policies of policies, and handlers of the copies; a drain ends when all are done. */
+static void drain_goes_on_until_the_copies_are_handled(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_new(f);
+    policy(f, "first", "a", "b");
+    policy(f, "second", "b", "c");
+    for (int i = 0; i < COUNT; i++)
+        enqueue(f, "a", "p");
+    drain(t, "*");
+    assert_int_equal(stats_of(f).done, 3 * COUNT);
+    assert_int_equal(stats_of(f).ready, 0);
+    town_free(t);
+}
+
+/* BX-105 */
+static void worker_without_fanout_leaves_it_to_others(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_new(f);
+    t->options.fanout = false;
+    policy(f, "copies", "t", "copy");
+    enqueue(f, "t", "p");
+    drain(t, "t");
+    assert_int_equal(count_topic(t, f->store, "copy"), 0);
+    assert_int_equal(stats_as(f, route_of(f, "copies/copy")).ready, 1);
+    town_free(t);
+}
+
+/* BX-096: a paused one does not keep the worker, either. */
+static void paused_policy_forwards_nothing(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_new(f);
+    policy(f, "copies", "t", "copy");
+    ASSERT_OK(f, boxcar_fanout_pause(f->store, BOXCAR_STR("copies"), &f->err));
+    enqueue(f, "t", "p");
+    drain(t, NULL);
+    assert_int_equal(count_topic(t, f->store, "copy"), 0);
+    assert_true(has_logged(t, "does not wait for this route: it is paused"));
+    ASSERT_OK(f, boxcar_fanout_resume(f->store, BOXCAR_STR("copies"), &f->err));
+    drain(t, NULL);
+    assert_int_equal(count_topic(t, f->store, "copy"), 1);
+    town_free(t);
+}
+
+/* BX-105: a policy that is made while the worker runs is served, and arrivals wake it. */
+static void running_worker_serves_new_policies(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_new(f);
+    t->options.poll_ms = 60000;
+    start(t, "copy");
+    policy(f, "copies", "t", "copy");
+    enqueue(f, "t", "p");
+    await_topic(t, f->store, "copy", 1);
+    for (int i = 2; i < 10; i++) {
+        enqueue(f, "t", "p");
+        await_topic(t, f->store, "copy", i);
+    }
+    stop(t);
+    town_free(t);
+}
+
+/* ---- scatter and gather ---- */
+
+/* BX-099 */
+static void scattered_copies_are_gathered_once(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_new(f);
+    const char *places[] = {"x", "y", "z.{topic}"};
+    policy_to(f, "all", "t", places, 3, "done", NULL);
+    for (int i = 0; i < COUNT; i++)
+        enqueue(f, "t", "p");
+    drain(t, "*");
+    assert_int_equal(count_topic(t, f->store, "x"), COUNT);
+    assert_int_equal(count_topic(t, f->store, "y"), COUNT);
+    assert_int_equal(count_topic(t, f->store, "z.t"), COUNT);
+    assert_int_equal(count_topic(t, f->store, "done"), COUNT);
+    town_free(t);
+}
+
+/* BX-099: a failed step leads to else_topic, or to nothing. */
+static void failed_step_leads_to_the_other_topic(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_new(f);
+    const char *places[] = {"x", "y"};
+    policy_to(f, "both", "t", places, 2, "done", "undone");
+    policy_to(f, "one", "u", places, 2, "done", NULL);
+    enqueue(f, "t", "fail");
+    enqueue(f, "t", "p");
+    enqueue(f, "u", "fail");
+    drain(t, "*");
+    assert_int_equal(count_topic(t, f->store, "done"), 1);
+    assert_int_equal(count_topic(t, f->store, "undone"), 1);
+    town_free(t);
+}
+
+/* BX-098, BX-099 */
+static void scattered_again_is_gathered_once(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_new(f);
+    const char *places[] = {"x", "y"};
+    const boxcar_place place = BOXCAR_PLACE_INIT;
+    int64_t count;
+    policy_to(f, "both", "t", places, 2, "done", NULL);
+    for (int i = 0; i < 3; i++)
+        enqueue(f, "t", "p");
+    drain(t, "*");
+    ASSERT_OK(f, boxcar_fanout_rewind(f->store, BOXCAR_STR("both"), &place, &count, &f->err));
+    drain(t, "*");
+    assert_int_equal(count_topic(t, f->store, "x"), 3);
+    assert_int_equal(count_topic(t, f->store, "done"), 3);
+    assert_int_equal(stats_as(f, route_of(f, "both/all")).ready, 0);
+    town_free(t);
+}
+
+/* ---- other stores ---- */
+
+/* BX-097: each kind of place. */
+static void copies_go_to_boxes_and_topics_of_other_stores(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_with_neighbours(f);
+    const char *places[] = {"store:second", "store:second/x.{topic}", "store:third/inbox",
+                            "store:third/inbox/y"};
+    policy_to(f, "copies", "t", places, 4, NULL, NULL);
+    for (int i = 0; i < COUNT; i++)
+        enqueue(f, "t", "p");
+    drain(t, NULL);
+    assert_int_equal(count_in(t, t->stores[1], BOXCAR_OUTBOX, "t"), COUNT);
+    assert_int_equal(count_in(t, t->stores[1], BOXCAR_OUTBOX, "x.t"), COUNT);
+    assert_int_equal(count_in(t, t->stores[2], BOXCAR_INBOX, "y"), COUNT);
+    boxcar_message_list *list = messages_in(t, t->stores[2], BOXCAR_INBOX, "t");
+    assert_int_equal(list->count, COUNT);
+    assert_text(list->items[0]->source, "fanout:copies");
+    boxcar_list_free(list);
+    town_free(t);
+}
+
+/* BX-097: from a store beside it into the one under test. */
+static void store_under_test_is_a_destination(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_with_neighbours(f);
+    struct fixture beside = {.store = t->stores[1]};
+    policy(&beside, "copies", "t", "store:home/inbox");
+    for (int i = 0; i < COUNT; i++)
+        enqueue(&beside, "t", "p");
+    drain(t, NULL);
+    assert_int_equal(count_in(t, f->store, BOXCAR_INBOX, "t"), COUNT);
+    town_free(t);
+}
+
+static void enqueue_for(struct fixture *f, const char *tenant) {
+    char headers[100];
+    boxcar_new_message message = new_message("t", "p");
+    snprintf(headers, sizeof(headers), "{\"tenant\":\"%s\"}", tenant);
+    message.headers = boxcar_str_of(headers);
+    enqueue_message(f, &message);
+}
+
+/* BX-097: a header says whose message it is. One that says nothing, or an unknown one, fails alone. */
+static void copies_go_to_the_tenant_of_a_header(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_with_neighbours(f);
+    set_setting(f, "max_attempts", "1");
+    policy(f, "copies", "t", "tenant:tenant");
+    for (int i = 0; i < COUNT; i++) {
+        enqueue_for(f, "second");
+        enqueue_for(f, "third");
+    }
+    enqueue_for(f, "nobody");
+    enqueue(f, "t", "p");
+    drain(t, NULL);
+    assert_int_equal(count_in(t, t->stores[1], BOXCAR_OUTBOX, "t"), COUNT);
+    assert_int_equal(count_in(t, t->stores[2], BOXCAR_OUTBOX, "t"), COUNT);
+    assert_int_equal(stats_as(f, route_of(f, "copies/tenant:tenant")).failed, 2);
+    town_free(t);
+}
+
+/* BX-097, BX-105: a worker that does not know the store leaves it to others. */
+static void unknown_store_is_left_to_others(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_with_neighbours(f);
+    policy(f, "copies", "t", "store:elsewhere");
+    policy(f, "local", "t", "copy");
+    enqueue(f, "t", "p");
+    start(t, NULL);
+    await_log(t, "no store of this worker");
+    await_topic(t, f->store, "copy", 1);
+    stop(t);
+    drain(t, NULL);
+    assert_int_equal(stats_as(f, route_of(f, "copies/store:elsewhere")).ready, 1);
+    town_free(t);
+}
+
+/* BX-097, BX-102: no attempt is spent while it is away, and no other route waits. */
+static void destination_that_is_away_gets_its_messages_later(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_with_neighbours(f);
+    boxcar_store_close(t->stores[1]);
+    t->stores[1] = NULL;
+    remove_file(t, 1);
+    const char *places[] = {"store:second", "store:third"};
+    policy_to(f, "copies", "t", places, 2, NULL, NULL);
+    boxcar_work_id first = enqueue(f, "t", "p").work_id;
+    for (int i = 1; i < COUNT; i++)
+        enqueue(f, "t", "p");
+    start(t, NULL);
+    await_log(t, "the destination cannot be used");
+    await_topic(t, t->stores[2], "t", COUNT);
+    open_beside(t, 1);
+    await_topic(t, t->stores[1], "t", COUNT);
+    stop(t);
+    assert_true(has_logged(t, "takes messages again"));
+    boxcar_attempt_list *attempts;
+    ASSERT_OK(f, boxcar_subscription_attempt_read(f->store, route_of(f, "copies/store:second"), first,
+                                                  &attempts, &f->err));
+    assert_int_equal(attempts->count, 0);
+    boxcar_list_free(attempts);
+    town_free(t);
+}
+
+/* BX-098 */
+static void streams_go_to_other_stores_in_order(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_with_neighbours(f);
+    policy(f, "copies", "t", "store:second");
+    for (int i = 0; i < 100; i++) {
+        char payload[16];
+        snprintf(payload, sizeof(payload), "%d", i);
+        enqueue_streamed(f, "s", payload);
+    }
+    drain(t, NULL);
+    boxcar_message_list *list = messages_in(t, t->stores[1], BOXCAR_OUTBOX, "t");
+    assert_int_equal(list->count, 100);
+    for (size_t i = 0; i < list->count; i++)
+        assert_int_equal(atoi(list->items[i]->payload.data), i);
+    boxcar_list_free(list);
+    town_free(t);
+}
+
+/* ---- metrics ---- */
+
+static void figures_of_routes_can_be_read(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_new(f);
+    boxcar_forward_stats stats = BOXCAR_FORWARD_STATS_INIT;
+    policy(f, "copies", "t", "copy");
+    for (int i = 0; i < COUNT; i++)
+        enqueue(f, "t", "p");
+    drain(t, NULL);
+    assert_true(boxcar_worker_forward_stats_read(t->worker, 0, &stats));
+    assert_text(stats.route, "copies/copy");
+    assert_int_equal(stats.forwarded, COUNT);
+    assert_int_equal(stats.failures, 0);
+    assert_false(stats.is_away);
+    assert_false(boxcar_worker_forward_stats_read(t->worker, 1, &stats));
+    town_free(t);
+}
+
+static const struct CMUnitTest TESTS[] = {
+    TEST(copy_has_what_its_source_has),
+    TEST(what_is_forwarded_again_is_stored_once),
+    TEST(streams_are_forwarded_in_order),
+    TEST(bad_message_holds_up_no_other),
+    TEST(what_was_copied_too_often_is_a_dead_letter),
+    TEST(drain_goes_on_until_the_copies_are_handled),
+    TEST(worker_without_fanout_leaves_it_to_others),
+    TEST(paused_policy_forwards_nothing),
+    TEST(running_worker_serves_new_policies),
+    TEST(scattered_copies_are_gathered_once),
+    TEST(failed_step_leads_to_the_other_topic),
+    TEST(scattered_again_is_gathered_once),
+    TEST(copies_go_to_boxes_and_topics_of_other_stores),
+    TEST(store_under_test_is_a_destination),
+    TEST(copies_go_to_the_tenant_of_a_header),
+    TEST(unknown_store_is_left_to_others),
+    TEST(destination_that_is_away_gets_its_messages_later),
+    TEST(streams_go_to_other_stores_in_order),
+    TEST(figures_of_routes_can_be_read),
+};
+
+const struct suite WORKER_FANOUT_SUITE = SUITE(TESTS);
