@@ -1,7 +1,7 @@
 -- Notes that the messages of these open slices were done: the last chance before upkeep removes the messages. A slice that another
 -- transaction is changing is left to that one.
 create or replace function :"schema"._complete_slices(p_work_ids bigint[]) returns void
-language plpgsql volatile :hot as $$
+language plpgsql volatile :hot set enable_hashjoin = on as $$
 declare
     ts constant timestamptz := clock_timestamp();
 begin

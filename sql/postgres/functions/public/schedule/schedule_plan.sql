@@ -8,11 +8,10 @@
 create or replace function :"schema".schedule_plan(
     owner uuid, lease interval default '1 minute', inout fence bigint default null, most int default 1000,
     out count int, out next_due_at timestamptz)
-language plpgsql volatile security definer :hot as $$
+language plpgsql volatile security definer :hot set enable_hashjoin = on as $$
 declare
     ts timestamptz;
-    ids uuid[];
-    shards int[];
+    part record;
 begin
     perform :"schema"._check_lease(lease);
     perform :"schema"._fault('', case
@@ -31,25 +30,29 @@ begin
     end if;
 
     -- What has been done is completed. What has ended otherwise comes again.
-    with ended as (
-        select y.id, y.shard, d.done_at from :"schema"._slice_ends() d
-        join :"schema".schedule_shard y on y.id = d.id and y.shard = d.shard and y.message_id = d.message_id
-        where y.due_at is null and y.runs for update of y skip locked),
-    done as (
-        update :"schema".schedule_shard x set completed_at = e.done_at, due_at = e.done_at + :"schema"._next_after(s)
-        from ended e join :"schema".schedule_row s on s.id = e.id
-        where x.id = e.id and x.shard = e.shard and e.done_at is not null)
-    select array_agg(e.id), array_agg(e.shard) into ids, shards from (
-        select e.id, e.shard from ended e where e.done_at is null limit most) e;
-    if ids is not null then
-        count := :"schema"._enqueue_slices(ids, shards, true, ts);
-    end if;
+    for part in
+        with ended as (
+            select y.id, y.shard, y.slice, d.done_at from :"schema"._slice_ends() d
+            join :"schema".schedule_shard y on y.id = d.id and y.shard = d.shard and y.message_id = d.message_id
+            where y.due_at is null and y.runs for update of y skip locked),
+        done as (
+            update :"schema".schedule_shard x set completed_at = e.done_at, due_at = e.done_at + :"schema"._next_after(s)
+            from ended e join :"schema".schedule_row s on s.id = e.id
+            where x.id = e.id and x.shard = e.shard and e.done_at is not null)
+        select e.id, array_agg(e.shard) as shards, array_agg(e.slice) as slices from (
+            select e.id, e.shard, e.slice from ended e where e.done_at is null order by e.id, e.shard limit most) e
+        group by e.id
+    loop
+        count := count + :"schema"._enqueue_slices(part.id, part.shards, part.slices, true, ts);
+    end loop;
     -- What is due.
-    select array_agg(e.id), array_agg(e.shard) into ids, shards from (
-        select x.id, x.shard from :"schema".schedule_shard x
-        where x.runs and x.due_at <= ts order by x.due_at limit most - count for update skip locked) e;
-    if ids is not null then
-        count := count + :"schema"._enqueue_slices(ids, shards, false, ts);
-    end if;
+    for part in
+        select e.id, array_agg(e.shard order by e.shard) as shards, array_agg(e.slice + 1 order by e.shard) as slices from (
+            select x.id, x.shard, x.slice from :"schema".schedule_shard x
+            where x.runs and x.due_at <= ts order by x.due_at limit most - count for update skip locked) e
+        group by e.id
+    loop
+        count := count + :"schema"._enqueue_slices(part.id, part.shards, part.slices, false, ts);
+    end loop;
     next_due_at := case when count = most then ts else :"schema"._next_plan(ts) end;
 end $$;
