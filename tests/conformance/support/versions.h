@@ -3,8 +3,13 @@
 #ifndef BOXCAR_TESTS_VERSIONS_H
 #define BOXCAR_TESTS_VERSIONS_H
 
+/* Version 15: before policies and schedules. */
+#define POSTGRES_BACK_TO_15                                                                                  \
+    "drop table schedule_row, schedule_shard, schedule_planner cascade; "                                    \
+    "alter table reader drop column destinations, drop column then_topic, drop column else_topic; "
 /* Version 14: before subscriptions, and without the views that know of them. */
 #define POSTGRES_BACK_TO_14                                                                                  \
+    POSTGRES_BACK_TO_15                                                                                      \
     "drop table reader, reader_rewind, reader_change, reader_skip cascade; drop sequence reader_number, "    \
     "skip_flag, holder_0, holder_1, holder_2, holder_3, holder_4, holder_5, holder_6, holder_7, holder_8, "  \
     "holder_9, holder_10, holder_11, holder_12, holder_13, holder_14, holder_15; "                           \

@@ -10,7 +10,7 @@ begin
     select * into s from :"schema".schedule_row x where x.topic = p_topic and x.work_key = p_work_key;
     if not found then
         raise exception using errcode = 'BX002', column = 'schedule',
-            message = format('there is no schedule "%s" "%s"', left(p_topic, 100), left(p_work_key, 100)),
+            message = 'there is no schedule with this topic and work key',   -- they may be anything
             hint = 'boxcar schedule ls lists them.';
     end if;
     return s;

@@ -14,6 +14,8 @@ begin
         when coalesce(topic, '') = '' then array['topic', 'must have at least one character']
         when topic like '%:%' then array['topic', 'has a colon: use another character']
         when coalesce(work_key, '') = '' then array['work_key', 'must have at least one character']
+        when topic ~ '[\x01-\x1f\x7f]' then array['topic', 'has a control character: remove it']
+        when work_key ~ '[\x01-\x1f\x7f]' then array['work_key', 'has a control character: remove it']
         when char_length(:"schema"._slice_topic(topic, work_key)) > :topic_max
             then array['work_key', 'is too long: fanout:TOPIC:WORK_KEY has at most :topic_max characters']
         when (every between make_interval(secs => :every_ms_min / 1000.0) and make_interval(days => :every_days_max)) is not true
