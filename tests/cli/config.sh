@@ -29,6 +29,7 @@ worker handler_timeout 5m 0 2m 3m soon BOXCAR_HANDLER_TIMEOUT handler-timeout
 worker grace 30s 0 2s 3s -1s BOXCAR_GRACE grace
 worker maintain 1m 0 2m 3m 25h BOXCAR_MAINTAIN maintain
 worker fail_unhandled no yes true yes maybe BOXCAR_FAIL_UNHANDLED fail-unhandled
+worker fanout yes no false yes maybe BOXCAR_FANOUT fanout
 worker strategy immediate interval size interval scoped BOXCAR_STRATEGY strategy
 worker flush_interval 100ms 20ms 30ms 40ms 11s BOXCAR_FLUSH_INTERVAL flush-interval
 worker flush_size 100 10 20 30 0 BOXCAR_FLUSH_SIZE flush-size
@@ -71,7 +72,7 @@ while read -r section key default file environment option bad variable name; do
     is "so it is the default" "$default default" "$(value "$section" "$key")"
     if [ "$name" != - ]; then
         given=("--$name" "$option")
-        [ "$key" != fail_unhandled ] || given=("--$name")
+        [[ $key != fail_unhandled && $key != fanout ]] || given=("--$name")
         exits "the command line wins over both" 0 env "$variable=$environment" boxcar config -o json --config one.ini "${given[@]}"
         is "names the option" "$option --$name" "$(value "$section" "$key")"
     fi
@@ -80,16 +81,19 @@ while read -r section key default file environment option bad variable name; do
     refuses "$key = $bad in a file" 2 "boxcar: config: bad.ini:2: $key is *$bad*: give *" boxcar config --check bad.ini
     refuses "for the worker too" 2 "boxcar: worker: bad.ini:2: $key is *$bad*: give *" boxcar worker --handler t=discard --config bad.ini
     refuses "in the environment" 2 "boxcar: config: $variable is *$bad*: give *" env "$variable=$bad" boxcar config
-    { [ "$name" != - ] && [ "$key" != fail_unhandled ]; } || continue
+    [[ $name != - && $key != fail_unhandled && $key != fanout ]] || continue
     refuses "on the command line" 2 "boxcar: config: --$name is *$bad*: give *" boxcar config "--$name" "$bad"
 done < <(settings)
+
+exits "--no-fanout" 0 boxcar config -o json --no-fanout
+is "is no" "no --fanout" "$(value worker fanout)"
 
 # --help of worker is made from the table.
 exits "worker --help" 0 boxcar worker --help
 like "says range and default" "*--lease DUR *100ms to 24h (default 30s)*" "$out"
 like "of counts" "*--concurrency N *1 to 1024 (default 4)*" "$out"
 is "has all of its options" "$(settings | awk '$9 != "-" && $1 != "store" && $1 != "log" && $2 != "discover" && $2 != "query" { print "--" $9 }')" \
-    "$(printf '%s\n' "$out" | sed -n '/^Options:/,/^$/s/^ *\(--[a-z-]*\).*/\1/p' | grep -vxE -e '--(handler|inbox-handler|drain|owner)')"
+    "$(printf '%s\n' "$out" | sed -n '/^Options:/,/^$/s/^ *\(--[a-z-]*\).*/\1/p' | grep -vxE -e '--(handler|inbox-handler|drain|owner|no-fanout)')"
 
 # Faults, all of them, each with its line and what is meant.
 cat >faults.ini <<'INI'

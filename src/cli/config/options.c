@@ -6,7 +6,7 @@
 
 /* Where popt puts what was typed for an option that is not a global one. */
 static char *texts[CONFIG_SETTINGS];
-static int flags[CONFIG_SETTINGS];
+static int flags[CONFIG_SETTINGS], refusals[CONFIG_SETTINGS]; /* --NAME and --no-NAME */
 
 /* The places of those that are. */
 static char *const *const GLOBALS[CONFIG_SETTINGS] = {
@@ -17,7 +17,7 @@ static char *const *const GLOBALS[CONFIG_SETTINGS] = {
 const char *config_option_given(enum config_id id) {
     if (GLOBALS[id])
         return *GLOBALS[id];
-    return flags[id] ? "yes" : texts[id];
+    return refusals[id] ? "no" : flags[id] ? "yes" : texts[id];
 }
 
 /* "how soon others take over when this worker dies, 100ms to 24h (default 30s)" */
@@ -34,6 +34,17 @@ static const char *describe(enum config_id id) {
     return descriptions[id];
 }
 
+/* What holds by default can be refused. */
+static struct poptOption refusal(enum config_id id) {
+    static char names[CONFIG_SETTINGS][32];
+    const struct config_setting *setting = &CONFIG_TABLE[id];
+    snprintf(names[id], sizeof(names[id]), "no-%s", setting->option);
+    return (struct poptOption){.longName = names[id],
+                               .argInfo = POPT_ARG_NONE,
+                               .arg = &refusals[id],
+                               .descrip = "leave that to other workers"};
+}
+
 void config_options(struct poptOption *ret_options, size_t own_count) {
     size_t count = own_count;
     for (size_t i = 0; i < CONFIG_SETTINGS; i++) {
@@ -45,6 +56,8 @@ void config_options(struct poptOption *ret_options, size_t own_count) {
                                                        .arg = is_flag ? (void *)&flags[i] : (void *)&texts[i],
                                                        .descrip = describe((enum config_id)i),
                                                        .argDescrip = setting->metavar};
+        if (is_flag && setting->default_number > 0)
+            ret_options[count++] = refusal((enum config_id)i);
     }
     ret_options[count] = (struct poptOption)POPT_TABLEEND;
 }

@@ -69,10 +69,30 @@ static bool read_handlers(boxcar_worker *worker, boxcar_handler_stats **ret_hand
     return true;
 }
 
+/* The same of routes. */
+static bool read_routes(boxcar_worker *worker, boxcar_forward_stats **ret_routes, size_t *ret_count) {
+    boxcar_forward_stats *routes = NULL;
+    boxcar_forward_stats one = BOXCAR_FORWARD_STATS_INIT;
+    size_t count = 0;
+    while (boxcar_worker_forward_stats_read(worker, count, &one)) {
+        boxcar_forward_stats *longer = realloc(routes, (count + 1) * sizeof(*routes));
+        if (!longer) {
+            free(routes);
+            return false;
+        }
+        routes = longer;
+        routes[count++] = one;
+    }
+    *ret_routes = routes;
+    *ret_count = count;
+    return true;
+}
+
 static struct answer answer_metrics(const struct metrics *metrics) {
     struct answer answer = {.status = MHD_HTTP_OK, .content_type = METRICS_TEXT_CONTENT_TYPE};
     boxcar_worker_stats worker = BOXCAR_WORKER_STATS_INIT;
     AUTO_FREE boxcar_handler_stats *handlers = NULL;
+    AUTO_FREE boxcar_forward_stats *routes = NULL;
     struct metrics_reading reading = {.subscriptions = NULL};
     struct metrics_numbers numbers = {
         .version = boxcar_version(), .subscription = metrics->subscription, .worker = &worker};
@@ -93,6 +113,9 @@ static struct answer answer_metrics(const struct metrics *metrics) {
     if (!read_handlers(metrics->worker, &handlers, &numbers.handler_count))
         return answer;
     numbers.handlers = handlers;
+    if (!read_routes(metrics->worker, &routes, &numbers.route_count))
+        return answer;
+    numbers.routes = routes;
     answer.length = metrics_text(&numbers, &answer.text);
     return answer;
 }

@@ -347,6 +347,28 @@ static void put_fleet(FILE *out, const struct metrics_numbers *numbers) {
     }
 }
 
+static void put_route(FILE *out, const char *name, const boxcar_forward_stats *route, long long value) {
+    fprintf(out, "%s{store=\"", name);
+    put_label_value(out, boxcar_str_of(route->store_id));
+    fputs("\",route=\"", out);
+    put_label_value(out, route->route);
+    fprintf(out, "\"} %lld\n", value);
+}
+
+static void put_routes(FILE *out, const struct metrics_numbers *numbers) {
+    if (numbers->route_count == 0)
+        return;
+    put_head(out, "boxcar_forwarded_total", COUNTER, "Messages forwarded for a policy.");
+    for (size_t i = 0; i < numbers->route_count; i++)
+        put_route(out, "boxcar_forwarded_total", &numbers->routes[i], numbers->routes[i].forwarded);
+    put_head(out, "boxcar_forward_failures_total", COUNTER, "Messages refused, and destinations found away.");
+    for (size_t i = 0; i < numbers->route_count; i++)
+        put_route(out, "boxcar_forward_failures_total", &numbers->routes[i], numbers->routes[i].failures);
+    put_head(out, "boxcar_forward_up", GAUGE, "0 while the destination cannot be used.");
+    for (size_t i = 0; i < numbers->route_count; i++)
+        put_route(out, "boxcar_forward_up", &numbers->routes[i], !numbers->routes[i].is_away);
+}
+
 size_t metrics_text(const struct metrics_numbers *numbers, char **ret_text) {
     char *text = NULL;
     size_t length = 0;
@@ -358,6 +380,7 @@ size_t metrics_text(const struct metrics_numbers *numbers, char **ret_text) {
     put_worker(out, numbers->worker);
     put_handlers(out, numbers);
     put_fleet(out, numbers);
+    put_routes(out, numbers);
     put_store(out, numbers);
     bool failed = ferror(out);
     if (fclose(out) != 0 || failed) {

@@ -42,6 +42,8 @@ struct metrics_numbers {
     size_t subscription_count;
     const boxcar_fleet_store *const *fleet; /* of a worker with many stores */
     size_t fleet_count;
+    const boxcar_forward_stats *routes;
+    size_t route_count;
     double store_age_seconds; /* how old the store's numbers are */
 };
 

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/thread.h"
+#include "choice.h"
 #include "core/fanout.h"
 #include "visit.h"
 
@@ -13,46 +14,6 @@
 #define HELD_UP_MS 50
 #define UNKNOWN_MS 5000 /* the list of stores may have grown */
 #define DEAF_LONGEST_MS 15
-
-/* What a thread does next: a route's visit, or the planning of a source. */
-struct task {
-    struct source *source;
-    struct route *route; /* NULL = planning */
-    int64_t at_ms;
-};
-
-/* ---- choosing ---- */
-
-static bool is_remote(const struct route *route) {
-    return route->kind == ROUTE_STORE || route->kind == ROUTE_TENANT;
-}
-
-static void consider(struct task *best, struct source *source, struct route *route, int64_t at_ms) {
-    if (!best->source || at_ms < best->at_ms)
-        *best = (struct task){source, route, at_ms};
-}
-
-static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
-
-static void consider_source(const struct forwarding *forwarding, struct source *source, struct task *best) {
-    int64_t not_before = breaker_is_open(&source->breaker) ? source->breaker.until_ms : 0;
-    if (source->is_gone)
-        return;
-    if (source->plan.is_wanted && !source->plan.is_busy)
-        consider(best, source, NULL, later(source->plan.next_ms, not_before));
-    for (struct route *route = source->routes; route; route = route->next)
-        if (!route->is_busy && !route->is_gone && !route->is_paused &&
-            !(is_remote(route) && forwarding->busy_remote >= FORWARD_REMOTE_THREADS))
-            consider(best, source, route, later(route->next_look_ms, not_before));
-}
-
-/* The one whose time comes first, be it now or later. */
-static struct task choose(const struct forwarding *forwarding) {
-    struct task best = {.source = NULL};
-    for (struct source *source = forwarding->sources; source; source = source->next)
-        consider_source(forwarding, source, &best);
-    return best;
-}
 
 /* ---- what a visit means for the next one ---- */
 
@@ -197,11 +158,11 @@ static void visit_route(struct forwarding *forwarding, struct source *source, st
     route->is_busy = true;
     route->waits = false;
     route->was_poked = false;
-    forwarding->busy_remote += is_remote(route);
+    forwarding->busy_remote += route_is_remote(route);
     pthread_mutex_unlock(&forwarding->mutex);
     enum visit_end end = visit_open(&visit);
     pthread_mutex_lock(&forwarding->mutex);
-    forwarding->busy_remote -= is_remote(route);
+    forwarding->busy_remote -= route_is_remote(route);
     route->is_busy = false;
     conclude(forwarding, &visit, end);
 }
@@ -237,7 +198,7 @@ static void *serve(void *context) {
     struct forwarding *forwarding = context;
     AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&forwarding->mutex);
     while (!atomic_load(&forwarding->stopping)) {
-        struct task task = choose(forwarding);
+        struct task task = task_choose(forwarding);
         int64_t now = clock_ms(), at_ms = task.source ? task.at_ms : INT64_MAX;
         if (at_ms <= now)
             carry_out(forwarding, &task);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "boxcar/fanout.h"
+#include "boxcar/schedule.h"
 #include "conformance.h"
 #include "joins.h"
 #include "subscriptions.h"
@@ -589,6 +590,49 @@ static void streams_go_to_other_stores_in_order(void **state) {
     town_free(t);
 }
 
+/* ---- schedules ---- */
+
+static boxcar_schedule schedule_of(struct fixture *f) {
+    boxcar_schedule_list *list;
+    ASSERT_OK(f, boxcar_schedule_read(f->store, BOXCAR_NO_STR, BOXCAR_NO_STR, &list, &f->err));
+    assert_int_equal(list->count, 1);
+    boxcar_schedule schedule = *list->items[0];
+    boxcar_list_free(list);
+    return schedule;
+}
+
+/* BX-106: a worker plans, and plans again what is done; slices of the same shard come one after the other. */
+static void worker_plans_what_is_due(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_new(f);
+    boxcar_new_schedule schedule = BOXCAR_NEW_SCHEDULE_INIT;
+    schedule.topic = BOXCAR_STR("reindex");
+    schedule.work_key = BOXCAR_STR("products");
+    schedule.every_ms = 1000;
+    schedule.shards = 4;
+    ASSERT_OK(f, boxcar_schedule_add(f->store, &schedule, &f->err));
+    start(t, "fanout:*");
+    await_topic(t, f->store, "fanout:reindex:products", 3 * 4);
+    stop(t);
+    assert_true(schedule_of(f).open_slices <= 4);
+    town_free(t);
+}
+
+/* BX-105, BX-106 */
+static void worker_without_fanout_plans_nothing(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_new(f);
+    boxcar_new_schedule schedule = BOXCAR_NEW_SCHEDULE_INIT;
+    schedule.topic = BOXCAR_STR("reindex");
+    schedule.work_key = BOXCAR_STR("products");
+    schedule.every_ms = 1000;
+    ASSERT_OK(f, boxcar_schedule_add(f->store, &schedule, &f->err));
+    t->options.fanout = false;
+    drain(t, "*");
+    assert_int_equal(count_topic(t, f->store, "fanout:reindex:products"), 0);
+    town_free(t);
+}
+
 /* ---- metrics ---- */
 
 static void figures_of_routes_can_be_read(void **state) {
@@ -627,6 +671,8 @@ static const struct CMUnitTest TESTS[] = {
     TEST(unknown_store_is_left_to_others),
     TEST(destination_that_is_away_gets_its_messages_later),
     TEST(streams_go_to_other_stores_in_order),
+    TEST(worker_plans_what_is_due),
+    TEST(worker_without_fanout_plans_nothing),
     TEST(figures_of_routes_can_be_read),
 };
 

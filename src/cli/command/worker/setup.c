@@ -111,6 +111,7 @@ bool worker_options_read(const struct config *config, const boxcar_backoff_curve
     options.grace_ms = (int64_t)config_number(config, CONFIG_WORKER_GRACE);
     options.maintain_ms = (int64_t)config_number(config, CONFIG_WORKER_MAINTAIN);
     options.fail_unhandled = config_number(config, CONFIG_WORKER_FAIL_UNHANDLED) != 0;
+    options.fanout = config_number(config, CONFIG_WORKER_FANOUT) != 0;
     options.strategy = STRATEGIES[(size_t)config_number(config, CONFIG_WORKER_STRATEGY)];
     options.flush_interval_ms = (int64_t)config_number(config, CONFIG_WORKER_FLUSH_INTERVAL);
     options.flush_size = (int)config_number(config, CONFIG_WORKER_FLUSH_SIZE);
