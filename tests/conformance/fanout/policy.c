@@ -158,6 +158,28 @@ static void policies_and_subscriptions_share_their_names(void **state) {
     assert_int_equal(count_subscriptions(f), 4);
 }
 
+/* What the main reader has not read would be nobody's if none of them read it. */
+static void a_policy_may_take_its_topics_from_the_main_reader(void **state) {
+    struct fixture *f = *state;
+    boxcar_new_fanout fanout = BOXCAR_NEW_FANOUT_INIT;
+    boxcar_str pattern = BOXCAR_STR("t"), destinations[] = {BOXCAR_STR("a"), BOXCAR_STR("b")};
+    fanout.name = BOXCAR_STR("p");
+    fanout.patterns = &pattern;
+    fanout.pattern_count = 1;
+    fanout.destinations = destinations;
+    fanout.destination_count = 2;
+    fanout.only = true;
+    boxcar_work_id id = enqueue(f, "t", "x").work_id;
+    ASSERT_FAILS(f, BOXCAR_E_CONFLICT, boxcar_fanout_add(f->store, &fanout, &f->err));
+    assert_int_equal(count_subscriptions(f), 0);
+    fanout.start = BOXCAR_START_BEGINNING;
+    ASSERT_OK(f, boxcar_fanout_add(f->store, &fanout, &f->err));
+    assert_true(subscription_of(f, "p/b").only);
+    assert_nothing_claimable(f);
+    finish_as(f, subscription_of(f, "p/a").reader, &id, 1);
+    finish_as(f, subscription_of(f, "p/b").reader, &id, 1);
+}
+
 /* ---- circles; BX-104 ---- */
 
 static void a_copy_that_its_policy_matches_is_refused(void **state) {
@@ -202,6 +224,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(a_lease_of_one_keeps_all_of_them),
     TEST(one_of_a_policy_is_not_removed_and_keeps_its_patterns),
     TEST(policies_and_subscriptions_share_their_names),
+    TEST(a_policy_may_take_its_topics_from_the_main_reader),
     TEST(a_copy_that_its_policy_matches_is_refused),
     TEST(a_circle_over_other_policies_is_refused_and_named),
     TEST(what_comes_from_the_inbox_does_not_come_back),
