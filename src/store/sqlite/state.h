@@ -117,6 +117,14 @@ struct damage {
     const char *field;
 };
 
+/* What is known of a time before the transaction that needs it: nothing up to `position` was stored at this
+ * time or later. It counts for this connection's file. */
+struct survey {
+    const sqlite3 *db;
+    boxcar_time time;
+    int64_t position;
+};
+
 struct sqlite_store {
     struct boxcar_store base;
     sqlite3 *db;
@@ -135,6 +143,7 @@ struct sqlite_store {
     int64_t seen_version;           /* of the file when it was last looked through; 0 = never */
     boxcar_message_id unknown_from; /* see sqlite_join_recognize_step() */
     struct kept_look kept_done, kept_dead, kept_passed;
+    struct survey survey;
     sqlite3_stmt *statements[2][STATEMENT_COUNT]; /* for the main readers; for subscriptions */
 
     /* Of the running transaction. */

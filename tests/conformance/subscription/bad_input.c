@@ -138,6 +138,42 @@ static void a_place_before_what_is_kept_is_refused(void **state) {
     finish_as(f, a, &kept, 1);
 }
 
+/* BX-093: also if nothing that was stored there is gone. */
+static void a_place_before_the_first_message_is_refused(void **state) {
+    struct fixture *f = *state;
+    boxcar_box a = subscribe(f, "a", "t");
+    boxcar_place place = BOXCAR_PLACE_INIT;
+    place.start = BOXCAR_START_TIME;
+    place.time = database_now(f);
+    ASSERT_FAILS(f, BOXCAR_E_CONFLICT,
+                 boxcar_subscription_rewind(f->store, BOXCAR_STR("a"), &place, NULL, &f->err));
+    assert_string_equal(f->err.message,
+                        "the place lies before what is kept: no message is kept; give beginning");
+    wait_out(f, 2);
+    boxcar_work_id id = enqueue(f, "t", "p").work_id;
+    ASSERT_FAILS(f, BOXCAR_E_CONFLICT,
+                 boxcar_subscription_rewind(f->store, BOXCAR_STR("a"), &place, NULL, &f->err));
+    assert_non_null(strstr(f->err.message, "the place lies before what is kept, which begins with message "));
+    finish_as(f, a, &id, 1);
+}
+
+/* A time that is yet to come would skip what is stored until then. */
+static void a_time_in_the_future_is_refused(void **state) {
+    struct fixture *f = *state;
+    boxcar_str pattern = BOXCAR_STR("t");
+    boxcar_new_subscription late = new_subscription("late", &pattern);
+    boxcar_box a = subscribe(f, "a", "t");
+    boxcar_work_id id = enqueue(f, "t", "p").work_id;
+    boxcar_place place = BOXCAR_PLACE_INIT;
+    place.start = late.start = BOXCAR_START_TIME;
+    place.time = late.start_time = database_now(f) + INT64_C(3600000000);
+    ASSERT_FAILS(f, BOXCAR_E_INVALID,
+                 boxcar_subscription_rewind(f->store, BOXCAR_STR("a"), &place, NULL, &f->err));
+    assert_non_null(strstr(f->err.message, "lies in the future: give one that has been"));
+    ASSERT_FAILS(f, BOXCAR_E_INVALID, boxcar_subscription_add(f->store, &late, NULL, &f->err));
+    finish_as(f, a, &id, 1);
+}
+
 static const struct CMUnitTest TESTS[] = {
     TEST(names_are_checked),
     TEST(patterns_are_checked),
@@ -146,5 +182,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(an_unknown_number_is_not_found),
     TEST(a_request_with_an_unknown_number_changes_nothing),
     TEST(a_place_before_what_is_kept_is_refused),
+    TEST(a_place_before_the_first_message_is_refused),
+    TEST(a_time_in_the_future_is_refused),
 };
 const struct suite SUBSCRIPTION_BAD_INPUT_SUITE = SUITE(TESTS);

@@ -10,7 +10,7 @@ begin
     select r.number into found_number from :"schema".reader r
     where r.name = _reader.name and (_reader.box is null or r.box = _reader.box) and r.number > 1;
     if found_number is null then
-        perform :"schema"._no_reader('with this name');   -- it may be anything
+        perform :"schema"._no_reader('of this name');   -- it may be anything
     end if;
     return found_number;
 end $$;

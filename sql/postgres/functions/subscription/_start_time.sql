@@ -15,5 +15,8 @@ begin
     if (start_time between '1970-01-01Z' and '9999-12-31Z') is not true then
         perform :"schema"._invalid('start_at', 'must be end, beginning, or a time');
     end if;
+    if start_time > clock_timestamp() then
+        perform :"schema"._invalid('start_at', 'lies in the future: give one that has been');
+    end if;
     return start_time;
 end $$;

@@ -19,18 +19,18 @@ static const char *field(const PGresult *notice, int which) {
 
 void pg_notice_receive(void *context, const PGresult *notice) {
     struct pg_store *pg = context;
+    int reader = strcmp(field(notice, PG_DIAG_TABLE_NAME), "inbox") == 0 ? BOXCAR_INBOX : BOXCAR_OUTBOX;
     int64_t work_id;
 
     if (strcmp(field(notice, PG_DIAG_SQLSTATE), TROUBLE) == 0)
         store_log(&pg->base, BOXCAR_LOG_WARN, "trouble", NULL, 0, "%s",
                   field(notice, PG_DIAG_MESSAGE_PRIMARY));
     if (strcmp(field(notice, PG_DIAG_SQLSTATE), STREAM_HALTED) != 0 ||
-        sscanf(field(notice, PG_DIAG_MESSAGE_DETAIL), "work_id %" SCNd64, &work_id) != 1)
+        sscanf(field(notice, PG_DIAG_MESSAGE_DETAIL), "work_id %" SCNd64 " subscription_number %d", &work_id,
+               &reader) < 1)
         return;
-    stream_log_remember(&pg->base, &pg->halted,
-                        strcmp(field(notice, PG_DIAG_TABLE_NAME), "inbox") == 0 ? BOXCAR_INBOX
-                                                                                : BOXCAR_OUTBOX,
-                        boxcar_str_of(field(notice, PG_DIAG_COLUMN_NAME)), work_id);
+    stream_log_remember(&pg->base, &pg->halted, reader, boxcar_str_of(field(notice, PG_DIAG_COLUMN_NAME)),
+                        work_id);
 }
 
 void pg_notice_tell(struct pg_store *pg, boxcar_status status) {

@@ -474,11 +474,10 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_READER_ADMIT] = "update boxcar_schema set oldest_program = ?1 where oldest_program < ?1",
     [S_LOG_END] =
         "select max(coalesce((select max(work_id) from boxcar_message), 0), highest_id) from boxcar_removed",
-    [S_LOG_SINCE] =
-        "select work_id from boxcar_message where created_at >= ?1 and +box = ?2 order by work_id limit 1",
-    [S_LOG_OLDEST] =
-        "select m.work_id, m.created_at, r.highest_id from boxcar_removed r left join ("
-        "select work_id, created_at from boxcar_message where box = ?1 order by work_id limit 1) m",
+    [S_LOG_SINCE] = "select work_id from boxcar_message where work_id > ?3 and created_at >= ?1 and (?2 is "
+                    "null or +box = ?2) "
+                    "order by work_id limit 1",
+    [S_LOG_OLDEST] = "select work_id, created_at from boxcar_message where box = ?1 order by work_id limit 1",
     [S_MEMBER_TAKEN] =
         "select 1 from boxcar_join_member k join boxcar_join j on j.join_id = k.join_id and j.status = 0 "
         "join boxcar_message m on m.work_id = k.work_id "
@@ -548,7 +547,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_SLICES_OPEN] =
         "select shard, slice, tries, case when done_at is not null then 1 when is_dead or not is_there then "
         "2 "
-        "else 0 end as outcome, done_at from (select s.shard, s.slice, s.tries, " SLICE_DONE_AT " as done_at, "
+        "else 0 end as outcome, done_at from (select s.shard, s.slice, s.tries, " SLICE_DONE_AT
+        " as done_at, "
         "exists (select 1 from boxcar_dead d where d.work_id = s.work_id) or exists (select 1 from "
         "boxcar_reader r join boxcar_reader_dead d on d.box = r.number and d.work_id = s.work_id "
         "where " IS_TAKING ") as is_dead, "

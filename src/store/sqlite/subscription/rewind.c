@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "reader.h"
+#include "store/sqlite/connection/transaction.h"
 #include "store/sqlite/message/park.h"
 #include "subscription.h"
 
@@ -33,7 +34,7 @@ void sqlite_place_format(const boxcar_place *place, char ret_text[PLACE_TEXT_SIZ
 
 /* The oldest message that is kept of a box; work_id 0 = there is none. */
 struct oldest {
-    int64_t work_id, removed_to; /* no message behind the second was ever removed */
+    int64_t work_id;
     boxcar_time created_at;
 };
 
@@ -44,9 +45,8 @@ static boxcar_status find_oldest(struct sqlite_store *store, boxcar_box box, str
     TRY(query_step(&query, &found, err));
     *ret_oldest = (struct oldest){0};
     if (found)
-        *ret_oldest = (struct oldest){.work_id = query_get_int(&query, 0),
-                                      .created_at = query_get_int(&query, 1),
-                                      .removed_to = query_get_int(&query, 2)};
+        *ret_oldest =
+            (struct oldest){.work_id = query_get_int(&query, 0), .created_at = query_get_int(&query, 1)};
     return BOXCAR_OK;
 }
 
@@ -54,7 +54,7 @@ static boxcar_status error_not_kept(const struct oldest *oldest, boxcar_error *e
     char time[BOXCAR_TIME_TEXT_SIZE];
     if (oldest->work_id == 0)
         return error_set(err, BOXCAR_E_CONFLICT,
-                         "the place lies before what is kept: no message is kept any more; give beginning");
+                         "the place lies before what is kept: no message is kept; give beginning");
     boxcar_time_format(oldest->created_at, time);
     return error_set(err, BOXCAR_E_CONFLICT,
                      "the place lies before what is kept, which begins with message %" PRId64
@@ -62,7 +62,7 @@ static boxcar_status error_not_kept(const struct oldest *oldest, boxcar_error *e
                      oldest->work_id, time);
 }
 
-/* Messages that were there are gone. */
+/* Whoever asks for messages that were never there cannot know that either. */
 static boxcar_status check_kept(struct sqlite_store *store, boxcar_box box, const boxcar_place *place,
                                 boxcar_error *err) {
     struct oldest oldest;
@@ -70,17 +70,33 @@ static boxcar_status check_kept(struct sqlite_store *store, boxcar_box box, cons
     bool before =
         oldest.work_id == 0 || (place->start == BOXCAR_START_TIME ? place->time < oldest.created_at
                                                                   : place->work_id.value < oldest.work_id);
-    bool removed =
-        place->start == BOXCAR_START_TIME ? oldest.removed_to > 0 : oldest.removed_to >= place->work_id.value;
-    return before && removed ? error_not_kept(&oldest, err) : BOXCAR_OK;
+    return before ? error_not_kept(&oldest, err) : BOXCAR_OK;
+}
+
+/* Times follow the clock, which may have been set back, so only a look at each message tells. */
+static boxcar_status survey(struct sqlite_store *store, void *context, boxcar_error *err) {
+    const boxcar_time *time = context;
+    int64_t first = 0;
+    TRY(query_find_int(store, S_LOG_SINCE, &first, err, Q_INT(*time), Q_TEXT(BOXCAR_NO_STR), Q_INT(0)));
+    if (first == 0)
+        TRY(query_find_int(store, S_LOG_END, &first, err));
+    else
+        first--;
+    store->survey = (struct survey){.db = store->db, .time = *time, .position = first};
+    return BOXCAR_OK;
+}
+
+boxcar_status sqlite_place_survey(struct sqlite_store *store, boxcar_time time, boxcar_error *err) {
+    return sqlite_transaction(store, ACCESS_READ, survey, &time, err);
 }
 
 static boxcar_status find_time(struct sqlite_store *store, boxcar_box box, boxcar_time time,
                                int64_t *ret_position, boxcar_error *err) {
-    int64_t first = 0;
+    const struct survey *known = &store->survey;
+    int64_t first = 0, from = known->db == store->db && known->time == time ? known->position : 0;
     if (time > store->now)
         return error_invalid(err, "time", "time lies in the future: give one that has been");
-    TRY(query_find_int(store, S_LOG_SINCE, &first, err, Q_INT(time), Q_INT(box)));
+    TRY(query_find_int(store, S_LOG_SINCE, &first, err, Q_INT(time), Q_INT(box), Q_INT(from)));
     if (first == 0)
         return query_find_int(store, S_LOG_END, ret_position, err);
     *ret_position = first - 1;

@@ -141,10 +141,26 @@ static boxcar_status change(struct sqlite_store *store, void *context, boxcar_er
     return change->of_policy ? change_policy(store, changing, err) : change_one(store, changing, err);
 }
 
+/* The time that it begins at or goes back to. */
+static boxcar_time time_of(const struct subscription_change *change) {
+    if (change->action == SUBSCRIPTION_ADD && change->given->start == BOXCAR_START_TIME)
+        return change->given->start_time;
+    if (change->action == SUBSCRIPTION_ADD_POLICY && change->policy->start == BOXCAR_START_TIME)
+        return change->policy->start_time;
+    if (change->action == SUBSCRIPTION_REWIND && change->place.start == BOXCAR_START_TIME)
+        return change->place.time;
+    return BOXCAR_TIME_NONE;
+}
+
 boxcar_status sqlite_subscription_change(struct boxcar_store *store, const struct subscription_change *given,
                                          boxcar_box *ret_reader, int64_t *ret_count, boxcar_error *err) {
     struct changing changing = {.change = given};
-    TRY(sqlite_transaction(sqlite_of(store), ACCESS_WRITE, change, &changing, err));
+    struct sqlite_store *sqlite = sqlite_of(store);
+    if (time_of(given) != BOXCAR_TIME_NONE)
+        TRY(sqlite_place_survey(sqlite, time_of(given), err));
+    boxcar_status status = sqlite_transaction(sqlite, ACCESS_WRITE, change, &changing, err);
+    sqlite->survey = (struct survey){0};
+    TRY(status);
     *ret_reader = (boxcar_box)changing.reader;
     *ret_count = changing.count;
     return BOXCAR_OK;

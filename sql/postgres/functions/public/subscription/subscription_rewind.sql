@@ -28,6 +28,9 @@ begin
         if (from_time between '1970-01-01Z' and '9999-12-31Z') is not true then
             perform :"schema"._invalid('target', 'must be beginning, a time, or a work id');
         end if;
+        if from_time > ts then
+            perform :"schema"._invalid('target', 'lies in the future: give one that has been');
+        end if;
     end if;
     if current_setting('transaction_isolation') <> 'read committed' then
         raise exception using errcode = 'BX004', message = 'subscription_rewind works under READ COMMITTED only';
@@ -42,8 +45,10 @@ begin
     end if;
     if from_id < oldest.work_id or from_time < oldest.created_at or oldest.work_id is null and target <> 'beginning' then
         raise exception using errcode = 'BX003',
-            message = case when oldest.work_id is null then 'no message is kept: give beginning'
-                           else format('the oldest message that is kept is %s of %s: give beginning', oldest.work_id, oldest.created_at) end;
+            message = 'the place lies before what is kept' || case
+                when oldest.work_id is null then ': no message is kept; give beginning'
+                else format(', which begins with message %s of %s: give beginning', oldest.work_id,
+                            to_char(oldest.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) end;
     end if;
     perform :"schema"._stop_claims(n, r.box);
     if not :"schema"._turn(n, true) then
