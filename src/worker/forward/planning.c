@@ -24,11 +24,9 @@ static int64_t pause_until(boxcar_time due_at, int64_t longest_ms) {
     return ms < PLAN_SHORTEST_MS ? PLAN_SHORTEST_MS : ms < longest_ms ? ms : longest_ms;
 }
 
-static int64_t lease_of(const struct source *source) { return source->lease_ms; }
-
 static int64_t longest_of(const struct source *source, bool is_mine) {
     int64_t longest = is_mine ? PLAN_LOOK_MS : PLAN_LONGEST_MS;
-    int64_t half = lease_of(source) / 2;
+    int64_t half = source->lease_ms / 2;
     return is_mine && half < longest ? half : longest;
 }
 
@@ -38,33 +36,40 @@ static void log_planned(const struct boxcar_store *store, const boxcar_planned *
                   (long long)planned->count);
 }
 
-static void take(struct source *source, const boxcar_planned *planned) {
+void planning_take(struct source *source, const boxcar_planned *planned, int64_t now_ms) {
+    bool has_more = planned->count >= PLAN_MOST;
+    int64_t longest_ms = longest_of(source, planned->fence > 0);
     source->plan.fence = planned->fence;
     source->plan.is_wanted = planned->next_due_at != BOXCAR_TIME_NONE;
-    source->plan.pause_ms = planned->count >= PLAN_MOST
-                                ? 0
-                                : pause_until(planned->next_due_at, longest_of(source, planned->fence > 0));
+    source->plan.next_ms = has_more ? now_ms : now_ms + pause_until(planned->next_due_at, longest_ms);
 }
 
-bool planning_visit(struct forwarding *forwarding, struct source *source, boxcar_error *err) {
+/* Another one has the lease now, perhaps for a moment only. */
+static boxcar_planned lost(void) {
+    boxcar_planned planned = BOXCAR_PLANNED_INIT;
+    planned.next_due_at = 0;
+    return planned;
+}
+
+bool planning_visit(struct forwarding *forwarding, const struct source *source, boxcar_planned *ret_planned,
+                    boxcar_error *err) {
     struct boxcar_store *store;
     bool is_used;
     boxcar_plan plan = BOXCAR_PLAN_INIT;
     boxcar_planned planned = BOXCAR_PLANNED_INIT;
-    boxcar_status status = pool_take(forwarding, &source->options, source->id, &store, &is_used, err);
-    if (status != BOXCAR_OK)
+    if (pool_take(forwarding, &source->options, source->id, &store, &is_used, err) != BOXCAR_OK)
         return false;
     plan.owner = forwarding->owner;
-    plan.lease_ms = lease_of(source);
+    plan.lease_ms = source->lease_ms;
     plan.fence = source->plan.fence;
     plan.most = PLAN_MOST;
-    status = store->ops->schedule_plan(store, &plan, &planned, err);
-    if (status == BOXCAR_OK) {
+    boxcar_status status = store->ops->schedule_plan(store, &plan, &planned, err);
+    bool is_lost = status == BOXCAR_E_CONFLICT;
+    if (status == BOXCAR_OK)
         log_planned(store, &planned);
-        take(source, &planned);
-    } else {
-        source->plan.fence = 0; /* another one may hold the lease: asked anew */
-    }
-    pool_give(forwarding, store, source->id, status == BOXCAR_OK || status == BOXCAR_E_CONFLICT);
-    return status == BOXCAR_OK || status == BOXCAR_E_CONFLICT;
+    pool_give(forwarding, store, source->id, status == BOXCAR_OK || is_lost);
+    if (status != BOXCAR_OK && !is_lost)
+        return false;
+    *ret_planned = is_lost ? lost() : planned;
+    return true;
 }

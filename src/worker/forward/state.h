@@ -79,7 +79,8 @@ struct source {
     struct route *routes;
     struct {
         bool is_wanted, is_busy;
-        int64_t next_ms, pause_ms, fence;
+        int64_t next_ms;
+        int64_t fence; /* of the thread that plans */
     } plan;
 };
 
@@ -144,8 +145,12 @@ void pool_close(struct forwarding *forwarding);
 
 /* ---- planning.c ---- */
 
-/* Plans the slices of a source that are due. Without the mutex. false = the store could not be asked. */
-bool planning_visit(struct forwarding *forwarding, struct source *source, boxcar_error *err);
+/* Plans the slices of a source that are due. Without the mutex. false = the store could not be asked. A fence
+ * that is not that of the lease any more: *ret_planned has the fence 0, and it is time to plan again. */
+bool planning_visit(struct forwarding *forwarding, const struct source *source, boxcar_planned *ret_planned,
+                    boxcar_error *err);
+/* What that means for the next time. Under the mutex. */
+void planning_take(struct source *source, const boxcar_planned *planned, int64_t now_ms);
 
 /* ---- stats.c: under the mutex ---- */
 

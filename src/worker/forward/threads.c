@@ -169,12 +169,14 @@ static void visit_route(struct forwarding *forwarding, struct source *source, st
 
 static void plan(struct forwarding *forwarding, struct source *source) {
     boxcar_error err = BOXCAR_ERROR_INIT;
+    boxcar_planned planned;
     source->plan.is_busy = true;
     pthread_mutex_unlock(&forwarding->mutex);
-    bool done = planning_visit(forwarding, source, &err);
+    bool done = planning_visit(forwarding, source, &planned, &err);
     pthread_mutex_lock(&forwarding->mutex);
     source->plan.is_busy = false;
-    source->plan.next_ms = clock_ms() + source->plan.pause_ms;
+    if (done)
+        planning_take(source, &planned, clock_ms());
     if (done)
         breaker_close(&source->breaker);
     else
