@@ -1,4 +1,4 @@
-# Stores that programs of schema versions 9, 10 and 11 made and filled (tests/fixtures): brought up to date, they have everything
+# Stores that programs of schema versions 9, 10, 11 and 15 made and filled (tests/fixtures): brought up to date, they have everything
 # that was in them.
 . "$BOXCAR_TEST_DIR/support/lib.sh"
 newest=$(ls "$BOXCAR_TEST_DIR/../../sql/$BOXCAR_TEST_KIND/migrations" | wc -l)
@@ -136,4 +136,31 @@ exits "stats after" 0 boxcar stats -o json
 is "all is done" "0 0 0 23 1" "$(json '"\(.ready) \(.waiting) \(.in_progress) \(.done) \(.failed)"')"
 exits "the continuation" 0 boxcar ls --topic then.t -o json
 is "came once" "1 done" "$(json '"\(length) \(.[0].status)"')"
+
+# ---- version 15: subscriptions (tests/fixtures/fill-subscriptions), before policies ----
+load 15
+upgrade 15
+count "the main reader's messages are there" "4 0 2 0"
+exits "subscriptions" 0 boxcar subscription ls -o json
+is "are there" "audit running 3 1 1,idle paused 8 0 0,inside running 1 0 0,late running 3 0 0,taker running 2 0 0" \
+    "$(json '[.[]|"\(.name) \(.status) \(.ready) \(.in_progress) \(.failed)"]|join(",")')"
+leased=$(boxcar ls --subscription audit --status in_progress -o json | jq -r '.[].work_id')
+exits "ack of the old lease" 0 boxcar ack --subscription audit --owner $later "$leased"
+is "counts" "$leased" "$out"
+exits "dead letters" 0 boxcar dead ls --subscription audit -o json
+is "keep their error" "not for me" "$(json '.[0].last_error')"
+for name in audit late taker; do
+    rm -f log
+    exits "drain of $name" 0 boxcar worker --subscription $name --handler "*=exec:$PWD/record" --concurrency 1 --drain
+    sed 's/.* //' log | sort | tr '\n' ' ' >"$name.read"
+done
+is "what is unread comes" "4 5 6 " "$(cat audit.read)"
+is "what came later" "4 5 6 " "$(cat late.read)"
+is "what was taken" "t1 t2 " "$(cat taker.read)"
+exits "drain of the main reader" 0 boxcar worker --handler "*=discard" --drain
+count "it does not get what was taken" "0 0 6 0"
+exits "resume" 0 boxcar subscription resume idle
+exits "drain of the one that was paused" 0 boxcar worker --subscription idle --handler "*=discard" --drain
+exits "a new subscription" 0 boxcar subscription add next '*'
+audit
 finish
