@@ -1,5 +1,6 @@
 #include "base/clock.h"
 #include "base/options.h"
+#include "base/utf8.h"
 #include "check.h"
 #include "worker/exec/exec.h"
 #include "worker/fleet/fleet.h"
@@ -16,6 +17,14 @@ const char *boxcar_worker_state_name(boxcar_worker_state state) {
     return (unsigned)state < sizeof(STATE_NAMES) / sizeof(STATE_NAMES[0]) ? STATE_NAMES[state] : "?";
 }
 
+/* A worker for a subscription works for that one alone. */
+static boxcar_status add_forwarding(boxcar_worker *worker, boxcar_error *err) {
+    if (!str_is_absent(worker->subscription))
+        return BOXCAR_OK;
+    worker->forwarding = forwarding_new(worker);
+    return worker->forwarding ? BOXCAR_OK : error_no_memory(err);
+}
+
 boxcar_status boxcar_worker_new(const boxcar_worker_options *options, boxcar_worker **ret_worker,
                                 boxcar_error *err) {
     boxcar_worker_options given = BOXCAR_WORKER_OPTIONS_INIT;
@@ -24,7 +33,9 @@ boxcar_status boxcar_worker_new(const boxcar_worker_options *options, boxcar_wor
     TRY(check_given(ret_worker, "ret_worker", err));
     TRY(worker_new(options, &worker, err));
     TRY(options_read(&given, sizeof(given), options, "options", err));
-    boxcar_status status = given.fleet ? fleet_new(worker, given.fleet, err) : BOXCAR_OK;
+    boxcar_status status = given.fanout ? add_forwarding(worker, err) : BOXCAR_OK;
+    if (status == BOXCAR_OK && given.fleet)
+        status = fleet_new(worker, given.fleet, err);
     if (status == BOXCAR_OK)
         *ret_worker = worker;
     else
@@ -89,8 +100,10 @@ boxcar_status boxcar_worker_reconfigure(boxcar_worker *worker, const boxcar_work
 }
 
 void boxcar_worker_free(boxcar_worker *worker) {
-    if (worker)
+    if (worker) {
+        forwarding_free(worker->forwarding);
         fleet_free(worker->fleet);
+    }
     worker_free(worker);
 }
 

@@ -15,7 +15,6 @@
 #include "core/wait.h"
 #include "store/open.h"
 #include "worker/fleet/fleet.h"
-#include "worker/forward/forward.h"
 
 /* ---- what may change ---- */
 
@@ -169,9 +168,6 @@ static boxcar_status init(struct boxcar_worker *worker, const boxcar_worker_opti
     TRY(copy_store(worker, options.store, options.fleet != NULL, err));
     TRY(copy_subscription(worker, options.subscription, err));
     worker->drain = options.drain;
-    if (options.fanout && str_is_absent(worker->subscription) &&
-        !(worker->forwarding = forwarding_new(worker)))
-        return error_no_memory(err);
     worker->owner =
         boxcar_uuid_is_none(options.owner.uuid) ? (boxcar_owner){boxcar_uuid_new()} : options.owner;
     return limits_check_owner(worker->owner, err);
@@ -191,7 +187,6 @@ boxcar_status worker_new(const boxcar_worker_options *given, struct boxcar_worke
 void worker_free(struct boxcar_worker *worker) {
     if (!worker)
         return;
-    forwarding_free(worker->forwarding);
     handler_table_release(worker->handlers);
     arena_release(&worker->tuning.arena);
     tuning_free(worker->pending);
