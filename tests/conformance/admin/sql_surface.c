@@ -32,6 +32,17 @@ static void functions_have_the_documented_signatures(void **state) {
         "subscription_resume(text)",
         "subscription_rewind(text,text)",
         "subscription_remove(text,boolean)",
+        "fanout_add(text,text[],text[],text,text,boolean,text,text)",
+        "fanout_pause(text)",
+        "fanout_resume(text)",
+        "fanout_rewind(text,text)",
+        "fanout_remove(text,boolean)",
+        "schedule_add(text,text,interval,interval,int,text,text)",
+        "schedule_pause(text,text)",
+        "schedule_resume(text,text)",
+        "schedule_remove(text,text)",
+        "schedule_complete(text,text,int,bigint)",
+        "schedule_plan(uuid,interval,bigint,int)",
     };
     struct fixture *f = *state;
     PGconn *conn = fixture_connect(f);
