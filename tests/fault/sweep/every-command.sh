@@ -71,7 +71,12 @@ fill_tables() { # FILE
         insert into boxcar_stream_violation (at, box, stream, work_id, earlier_id)
         values (cast(strftime('%s', 'now') as integer) * 1000000, 0, 'flow-1', 8, 7);
         insert or ignore into boxcar_join_outcome (join_id, first_id, last_id, status)
-        values (x'${join//-/}', 14, 14, 1);"
+        values (x'${join//-/}', 14, 14, 1);
+        insert into boxcar_schedule_row (schedule_id, topic, work_key, every_ms, jitter_ms, shards, then_topic, else_topic, created_at)
+        values (1, 'reindex', 'products', 60000, 1000, 2, 'reindexed', 'not.reindexed', 1);
+        insert into boxcar_schedule_shard (schedule_id, shard, slice, tries, message_id, work_id, enqueued_at, completed_at, due_at)
+        values (1, 0, 2, 1, x'00000000000040008000000000000003', 3, 1, null, null),
+               (1, 1, 1, 1, x'00000000000040008000000000000004', 1, 1, 1, 2);"
 }
 
 # Those that only look.
@@ -83,7 +88,8 @@ LOOKS=(
     "event read account-1 -o json" "event follow --once" "settings" "settings max_attempts" "doctor" "doctor --audit"
     "config" "version" "help enqueue" "subscription ls" "subscription ls -o json" "subscription show audit"
     "ls --subscription audit -o json --limit 1000" "stats --subscription audit" "dead ls --subscription audit"
-    "stream ls --subscription audit" "doctor --subscription audit"
+    "stream ls --subscription audit" "doctor --subscription audit" "fanout ls" "fanout show copies" "schedule ls" "schedule ls -o json"
+    "schedule show reindex products"
 )
 
 # Those that work off what there is.
@@ -103,4 +109,8 @@ ACTS=(
     "subscription add more orders" "subscription pause audit" "subscription resume idle" "subscription change audit orders"
     "subscription rewind audit --to beginning" "subscription rm idle" "subscription rm audit --force"
     "claim --subscription audit --owner $owner --batch-size 100" "dead replay --subscription audit --all"
+    "fanout add copies copied.* --to audit.{topic} --to store:other" "fanout pause copies" "fanout resume copies"
+    "fanout rewind copies --to beginning" "fanout rm copies" "schedule plan --owner $owner" "schedule complete reindex products 0 2"
+    "schedule pause reindex products" "schedule resume reindex products" "schedule add reindex users --every 1h --shards 3"
+    "schedule plan" "schedule rm reindex products"
 )

@@ -38,7 +38,7 @@ static boxcar_status read_lease(struct sqlite_store *store, struct lease_row *re
 static boxcar_status take_lease(struct sqlite_store *store, struct planning *planning, boxcar_time *ret_until,
                                 boxcar_error *err) {
     const boxcar_plan *plan = planning->plan;
-    struct lease_row row;
+    struct lease_row row = {.fence = 0};
     TRY(read_lease(store, &row, err));
     bool ours = memcmp(row.owner, plan->owner.uuid.bytes, sizeof(row.owner)) == 0;
     if (plan->fence > 0 && (!ours || plan->fence != row.fence))

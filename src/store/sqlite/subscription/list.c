@@ -83,7 +83,8 @@ static boxcar_status list(struct sqlite_store *store, void *context, boxcar_erro
     const struct listing *listing = context;
     const struct subscription_choice *choice = listing->choice;
     AUTO_QUERY struct query query = query_choice(store, choice);
-    TRY(sqlite_settings_load(store, err));
+    if (!choice->is_brief)
+        TRY(sqlite_settings_load(store, err));
     list_clear(listing->list);
     while (query_next(&query)) {
         boxcar_subscription *row = list_add(listing->list, sizeof(*row));
