@@ -89,8 +89,11 @@ boxcar_status boxcar_worker_run(boxcar_worker *worker, boxcar_error *err) {
 }
 
 void boxcar_worker_stop(boxcar_worker *worker) {
-    if (worker)
-        worker_stop(worker);
+    if (!worker)
+        return;
+    worker_stop(worker);
+    if (worker->fleet)
+        fleet_hurry(worker->fleet);
 }
 
 boxcar_status boxcar_worker_reconfigure(boxcar_worker *worker, const boxcar_worker_options *options,

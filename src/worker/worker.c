@@ -14,7 +14,6 @@
 #include "core/limits/limits.h"
 #include "core/wait.h"
 #include "store/open.h"
-#include "worker/fleet/fleet.h"
 
 /* ---- what may change ---- */
 
@@ -268,7 +267,5 @@ void worker_stop(struct boxcar_worker *worker) {
     int64_t never = 0;
     atomic_compare_exchange_strong(&worker->stop_asked_ms, &never, clock_ms());
     atomic_fetch_add(&worker->stop_requests, 1);
-    if (worker->fleet)
-        fleet_hurry(worker->fleet);
     worker_wake(worker);
 }

@@ -136,6 +136,11 @@ static void pass_stops_on(struct fleet *fleet) {
 
 /* ---- loops that have ended ---- */
 
+static void stop_whole(struct fleet *fleet) {
+    worker_stop(fleet->worker);
+    fleet_hurry(fleet);
+}
+
 /* What was left unsettled at a stop is how the worker ends; a store that is down then is no failure. */
 static void note_end(struct fleet *fleet, const struct member *member) {
     if (member->status == BOXCAR_OK || fleet->end_error.status != BOXCAR_OK)
@@ -143,7 +148,7 @@ static void note_end(struct fleet *fleet, const struct member *member) {
     if (member->worker.has_unsettled || member->worker.is_hopeless)
         fleet->end_error = member->err;
     if (member->worker.is_hopeless)
-        worker_stop(fleet->worker);
+        stop_whole(fleet);
 }
 
 static void collect_ended(struct fleet *fleet) {

@@ -337,6 +337,72 @@ static void bad_message_holds_up_no_other(void **state) {
     town_free(t);
 }
 
+static void enqueue_large(struct fixture *f, boxcar_work_id *ret_id) {
+    enum { SIZE = 70000 };
+    char *payload = malloc(SIZE + 1);
+    assert_non_null(payload);
+    memset(payload, 'x', SIZE);
+    payload[SIZE] = '\0';
+    boxcar_new_message message = new_message("t", payload);
+    *ret_id = enqueue_message(f, &message).work_id;
+    free(payload);
+}
+
+/* BX-097: the store refuses one copy of a batch: the others are stored all the same. */
+static void copy_that_is_refused_holds_up_no_other(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_new(f);
+    boxcar_work_id large;
+    set_setting(f, "max_attempts", "1");
+    policy(f, "copies", "t", "copy");
+    for (int i = 0; i < COUNT; i++)
+        enqueue(f, "t", "p");
+    enqueue_large(f, &large);
+    for (int i = 0; i < COUNT; i++)
+        enqueue(f, "t", "p");
+    set_setting(f, "payload_bytes_max", "65536");
+    drain(t, NULL);
+    assert_int_equal(count_topic(t, f->store, "copy"), 2 * COUNT);
+    assert_status_as(f, route_of(f, "copies/copy"), large, BOXCAR_FAILED);
+    town_free(t);
+}
+
+/* BX-097: so does another store. What a stream has behind it is not forwarded before it. */
+static void copy_that_another_store_refuses_holds_up_no_other(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_with_neighbours(f);
+    struct fixture beside = {.store = t->stores[1]};
+    boxcar_work_id large;
+    set_setting(f, "max_attempts", "1");
+    set_setting(&beside, "payload_bytes_max", "65536");
+    policy(f, "copies", "t", "store:second");
+    for (int i = 0; i < COUNT; i++)
+        enqueue(f, "t", "p");
+    enqueue_large(f, &large);
+    for (int i = 0; i < COUNT; i++)
+        enqueue(f, "t", "p");
+    drain(t, NULL);
+    assert_int_equal(count_in(t, t->stores[1], BOXCAR_OUTBOX, "t"), 2 * COUNT);
+    assert_status_as(f, route_of(f, "copies/store:second"), large, BOXCAR_FAILED);
+    town_free(t);
+}
+
+/* BX-023: what is claimed and not stored goes back. */
+static void stopped_worker_leaves_no_lease(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_new(f);
+    policy(f, "copies", "t", "copy");
+    for (int i = 0; i < 5; i++)
+        enqueue_many(f, "t", 1000, NULL);
+    start(t, NULL);
+    await_topic(t, f->store, "copy", 1);
+    stop(t);
+    boxcar_stats stats = stats_as(f, route_of(f, "copies/copy"));
+    assert_int_equal(stats.in_progress, 0);
+    assert_int_equal(stats.ready, 5000 - count_topic(t, f->store, "copy"));
+    town_free(t);
+}
+
 /* BX-098 */
 static void what_was_copied_too_often_is_a_dead_letter(void **state) {
     struct fixture *f = *state;
@@ -657,6 +723,9 @@ static const struct CMUnitTest TESTS[] = {
     TEST(what_is_forwarded_again_is_stored_once),
     TEST(streams_are_forwarded_in_order),
     TEST(bad_message_holds_up_no_other),
+    TEST(copy_that_is_refused_holds_up_no_other),
+    TEST(copy_that_another_store_refuses_holds_up_no_other),
+    TEST(stopped_worker_leaves_no_lease),
     TEST(what_was_copied_too_often_is_a_dead_letter),
     TEST(drain_goes_on_until_the_copies_are_handled),
     TEST(worker_without_fanout_leaves_it_to_others),
