@@ -523,7 +523,7 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_SCHEDULE_JOINED] = "update boxcar_schedule_row set joins = joins + 1 where schedule_id = ?1",
     [S_SCHEDULES] =
         "select topic, work_key, every_ms, jitter_ms, shards, then_topic, else_topic, created_at, "
-        "paused_at, (select count(*) from boxcar_schedule_shard x "
+        "paused_at, (select count(*) from boxcar_schedule_shard x indexed by boxcar_schedule_shard_due "
         "where x.schedule_id = s.schedule_id and x.due_at is null) as open_slices, "
         "(select min(x.due_at) from boxcar_schedule_shard x where x.schedule_id = s.schedule_id) as "
         "next_due_at from boxcar_schedule_row s "
@@ -553,7 +553,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "boxcar_reader r join boxcar_reader_dead d on d.box = r.number and d.work_id = s.work_id "
         "where " IS_TAKING ") as is_dead, "
         "exists (select 1 from boxcar_message m where m.work_id = s.work_id) as is_there "
-        "from boxcar_schedule_shard s where s.schedule_id = ?1 and s.due_at is null)",
+        "from boxcar_schedule_shard s indexed by boxcar_schedule_shard_due "
+        "where s.schedule_id = ?1 and s.due_at is null)",
     /* What is neither done nor dead was passed over, and the subscription that takes it has forgotten it. */
     [S_SLICES_SETTLE] =
         "update boxcar_schedule_shard as x set completed_at = e.at, due_at = e.at + e.every_ms * 1000 "
