@@ -206,7 +206,7 @@ static inline boxcar_status boxcar_worker_on(boxcar_worker *worker, boxcar_str t
  * only a list that cannot be made fails at once, and a store that cannot be used is tried again; a drain gives up
  * such a store after a few tries and ends with BOXCAR_E_UNAVAILABLE. Else it fails at once when the
  * store cannot be opened. If the store becomes unavailable later, the worker waits until it is back. Without
- * handlers it evaluates waits for joins and does upkeep. BOXCAR_OK after a clean end; BOXCAR_E_UNAVAILABLE
+ * handlers it evaluates waits for joins, does upkeep, and forwards (`fanout`). BOXCAR_OK after a clean end; BOXCAR_E_UNAVAILABLE
  * when results could not be stored within the grace time (those messages are delivered again). */
 BOXCAR_API boxcar_status boxcar_worker_run(boxcar_worker *worker, boxcar_error *err);
 

@@ -114,7 +114,7 @@ is "the others wait as [backoff] says" true \
 
 # Without handlers it looks after waits and does upkeep.
 exits "no handler" 0 boxcar worker --drain
-like "and says so" "*no handlers: this worker evaluates waits for joins and does upkeep*" "$err"
+like "and says so" "*no handlers: this worker evaluates waits for joins, forwards, plans and does upkeep*" "$err"
 
 # What cannot be started. BX-011, BX-024
 refuses "two handlers for one topic" 2 "boxcar: worker: --handler: topic 't' has a handler already, from --handler" \

@@ -381,7 +381,8 @@ static boxcar_status pump_open(struct pump *pump, boxcar_error *err) {
     TRY(desk_set_subscription(pump->desk, worker->subscription, err));
     if (!serves_any(pump) && !pump_seat(pump))
         store_log(pump_logger(pump), BOXCAR_LOG_INFO, "start", NULL, 0,
-                  "no handlers: this worker evaluates waits for joins and does upkeep");
+                  "no handlers: this worker evaluates waits for joins%s and does upkeep",
+                  pump_forwards(pump) ? ", forwards, plans" : "");
     pump_set_patience(pump);
     pump_look_soon(pump);
     pump->found_at_ms = clock_ms();
