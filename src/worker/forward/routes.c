@@ -224,9 +224,13 @@ static bool has_policies(const struct subscription_rows *rows) {
 
 /* A loop that begins looks at everything. */
 static void wake_all(struct source *source, int64_t now_ms) {
-    for (struct route *route = source->routes; route; route = route->next)
-        if (!breaker_is_open(&route->breaker) && route->next_look_ms > now_ms)
-            route->next_look_ms = now_ms;
+    for (struct route *route = source->routes; route; route = route->next) {
+        route->was_poked = route->was_poked || route->is_busy;
+        if (breaker_is_open(&route->breaker) || route->next_look_ms <= now_ms)
+            continue;
+        route->waits = false; /* so that it is looked at, even if the loop ends before */
+        route->next_look_ms = now_ms;
+    }
 }
 
 void forwarding_offer(struct forwarding *forwarding, struct boxcar_worker *worker,

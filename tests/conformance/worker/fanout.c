@@ -316,6 +316,26 @@ static void streams_are_forwarded_in_order(void **state) {
     town_free(t);
 }
 
+/* BX-092: a source that the main reader does not get is not in the way of its copy. */
+static void copies_of_an_only_policy_are_first_in_their_stream(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_new(f);
+    const boxcar_str patterns[] = {BOXCAR_STR("t")}, places[] = {BOXCAR_STR("copy")};
+    boxcar_new_fanout only = BOXCAR_NEW_FANOUT_INIT;
+    only.name = BOXCAR_STR("only");
+    only.patterns = patterns;
+    only.pattern_count = 1;
+    only.destinations = places;
+    only.destination_count = 1;
+    only.only = true;
+    ASSERT_OK(f, boxcar_fanout_add(f->store, &only, &f->err));
+    for (int i = 0; i < COUNT; i++)
+        enqueue_streamed(f, "s", "p");
+    drain(t, NULL);
+    assert_int_equal(count_in(t, f->store, BOXCAR_OUTBOX, "copy"), COUNT);
+    town_free(t);
+}
+
 /* BX-097: it fails alone, with attempts of its own. */
 static void bad_message_holds_up_no_other(void **state) {
     struct fixture *f = *state;
@@ -656,6 +676,36 @@ static void streams_go_to_other_stores_in_order(void **state) {
     town_free(t);
 }
 
+static size_t count_idle(struct town *t) {
+    boxcar_fleet_store_list *list;
+    size_t count = 0;
+    ASSERT_OK(t->f, boxcar_worker_fleet_read(t->worker, &list, &t->f->err));
+    for (size_t i = 0; i < list->count; i++)
+        count += list->items[i]->state == BOXCAR_FLEET_IDLE;
+    boxcar_list_free(list);
+    return count;
+}
+
+/* BX-102, BX-105: also a store that has no connection. */
+static void policies_of_idle_stores_are_served(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_with_neighbours(f);
+    t->fleet.idle_ms = 0;
+    t->fleet.look_ms = 1000;
+    policy(f, "copies", "t", "store:second");
+    start(t, "nothing");
+    for (int i = 1; i <= 3; i++) {
+        for (int tries = 0; count_idle(t) < STORES; tries++) {
+            assert_true(tries < 4000);
+            pause_ms(5);
+        }
+        enqueue(f, "t", "p");
+        await_topic(t, t->stores[1], "t", i);
+    }
+    stop(t);
+    town_free(t);
+}
+
 /* ---- schedules ---- */
 
 static boxcar_schedule schedule_of(struct fixture *f) {
@@ -722,6 +772,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(copy_has_what_its_source_has),
     TEST(what_is_forwarded_again_is_stored_once),
     TEST(streams_are_forwarded_in_order),
+    TEST(copies_of_an_only_policy_are_first_in_their_stream),
     TEST(bad_message_holds_up_no_other),
     TEST(copy_that_is_refused_holds_up_no_other),
     TEST(copy_that_another_store_refuses_holds_up_no_other),
@@ -740,6 +791,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(unknown_store_is_left_to_others),
     TEST(destination_that_is_away_gets_its_messages_later),
     TEST(streams_go_to_other_stores_in_order),
+    TEST(policies_of_idle_stores_are_served),
     TEST(worker_plans_what_is_due),
     TEST(worker_without_fanout_plans_nothing),
     TEST(figures_of_routes_can_be_read),
