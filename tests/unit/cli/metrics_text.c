@@ -380,6 +380,24 @@ static void numbers_of_many_stores_name_the_store(void **state) {
     free(text);
 }
 
+static void routes_have_figures_of_their_own(void **state) {
+    const boxcar_forward_stats routes[] = {
+        {.store_id = "sqlite:/a.db", .route = BOXCAR_STR("copies/copy"), .forwarded = 5},
+        {.store_id = "sqlite:/a.db", .route = BOXCAR_STR("copies/\"x\""), .failures = 2, .is_away = true}};
+    char *text;
+
+    (void)state;
+    metrics_text(
+        &(struct metrics_numbers){.version = "1", .worker = &WORKER, .routes = routes, .route_count = 2},
+        &text);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "boxcar_forwarded_total{store=\"sqlite:/a.db\",route=\"copies/copy\"} 5\n"));
+    assert_non_null(
+        strstr(text, "boxcar_forward_failures_total{store=\"sqlite:/a.db\",route=\"copies/\\\"x\\\"\"} 2\n"));
+    assert_non_null(strstr(text, "boxcar_forward_up{store=\"sqlite:/a.db\",route=\"copies/\\\"x\\\"\"} 0\n"));
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(worker_numbers_have_the_names_that_are_documented),
@@ -394,6 +412,7 @@ int main(void) {
         cmocka_unit_test(old_store_numbers_are_left_out_and_their_age_stays),
         cmocka_unit_test(worker_lives_while_its_loop_turns),
         cmocka_unit_test(numbers_of_many_stores_name_the_store),
+        cmocka_unit_test(routes_have_figures_of_their_own),
     };
 
     return cmocka_run_group_tests_name("metrics_text", tests, NULL, NULL);

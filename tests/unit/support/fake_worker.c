@@ -55,6 +55,16 @@ bool boxcar_worker_handler_stats_read(boxcar_worker *fake, size_t i, boxcar_hand
     return exists;
 }
 
+/* It forwards for one policy. */
+bool boxcar_worker_forward_stats_read(boxcar_worker *fake, size_t i, boxcar_forward_stats *ret_stats) {
+    (void)fake;
+    *ret_stats = BOXCAR_FORWARD_STATS_INIT;
+    ret_stats->store_id = "sqlite:/a.db";
+    ret_stats->route = BOXCAR_STR("copies/copy");
+    ret_stats->forwarded = 5;
+    return i == 0;
+}
+
 boxcar_owner boxcar_worker_owner(const boxcar_worker *fake) {
     (void)fake;
     return (boxcar_owner){{{1}}};
