@@ -2,7 +2,7 @@
 # BX-090, BX-091, BX-092, BX-093, BX-094, BX-095, BX-096
 . "$BOXCAR_TEST_DIR/support/lib.sh"
 
-fields='name,box,patterns,only,status,created_at,start_at,number,ready,in_progress,failed,oldest_unread_at,lag_seconds,held_messages,max_lag_seconds,max_lag_count,paused_at,rewound_at'
+fields='name,box,patterns,only,status,created_at,start_at,number,ready,in_progress,failed,oldest_unread_at,lag_seconds,held_messages,max_lag_seconds,max_lag_count,paused_at,rewound_at,destinations,then_topic,else_topic'
 # about NAME FILTER: of what show prints
 about() { boxcar subscription show "$1" -o json | jq -r "$2"; }
 # claim_of NAME: claims all that this subscription can have, and prints the payloads
@@ -94,7 +94,7 @@ for command in "claim --owner $owner" "ack --owner $owner 1" "renew --owner $own
     # shellcheck disable=SC2086
     refuses "$command for nobody" 3 '*subscription "nobody" does not exist*' boxcar $command --subscription nobody
 done
-refuses "a name that none can have" 2 "*--subscription: name*reserved*" boxcar ls --subscription a/b
+refuses "a name that only a policy's can have" 3 '*subscription "a/b" does not exist*' boxcar ls --subscription a/b
 
 # ---- dead letters are its own ----
 exits "fail" 0 boxcar fail --subscription billing --owner "$owner" $((id + 2)) --error 'no such customer'

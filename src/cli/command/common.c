@@ -73,6 +73,14 @@ boxcar_str *common_texts(char *const *given, size_t *ret_count) {
     return texts;
 }
 
+json_t *common_texts_json(const boxcar_str *texts, size_t count) {
+    json_t *array = json_array();
+    bool good = true;
+    for (size_t i = 0; good && i < count; i++)
+        good = json_array_append_new(array, json_stringn(texts[i].data, texts[i].len)) == 0;
+    return json_finish(array, good);
+}
+
 json_t *common_message_row(const void *message) {
     return common_with_subscription(message_json(message, MESSAGE_WITHOUT_PAYLOAD));
 }

@@ -48,6 +48,8 @@ json_t *common_with_subscription(json_t *object);
 /* What was given with an option of OPTION_LIST() (NULL = nothing), lent by the command line; free() the
  * array. NULL = out of memory. */
 boxcar_str *common_texts(char *const *given, size_t *ret_count);
+/* Texts as an array; NULL = out of memory. */
+json_t *common_texts_json(const boxcar_str *texts, size_t count);
 
 /* ---- output ---- */
 

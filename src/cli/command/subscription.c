@@ -26,16 +26,6 @@ static int print_name(const struct cli *cli) {
 
 /* ---- a subscription as a row ---- */
 
-static json_t *patterns_json(const boxcar_subscription *subscription) {
-    json_t *array = json_array();
-    bool good = true;
-    for (size_t i = 0; good && i < subscription->pattern_count; i++) {
-        boxcar_str pattern = subscription->patterns[i];
-        good = json_array_append_new(array, json_stringn(pattern.data, pattern.len)) == 0;
-    }
-    return json_finish(array, good);
-}
-
 /* 0 = there is none. */
 static json_t *seconds_or_null(int64_t ms) {
     if (ms == 0)
@@ -47,7 +37,8 @@ static bool put_rules(json_t *object, const boxcar_subscription *subscription) {
     bool is_paused = subscription->paused_at != BOXCAR_TIME_NONE;
     return json_put_text(object, "name", subscription->name) &&
            json_put(object, "box", json_string(boxcar_box_name(subscription->box))) &&
-           json_put(object, "patterns", patterns_json(subscription)) &&
+           json_put(object, "patterns",
+                    common_texts_json(subscription->patterns, subscription->pattern_count)) &&
            json_put(object, "only", json_boolean(subscription->only)) &&
            json_put(object, "status", json_string(is_paused ? "paused" : "running")) &&
            json_put(object, "created_at", json_from_time(subscription->created_at)) &&
@@ -69,9 +60,21 @@ static bool put_numbers(json_t *object, const boxcar_subscription *subscription)
            json_put(object, "rewound_at", json_from_time(subscription->rewound_at));
 }
 
+/* null: it is no policy's. */
+static bool put_destinations(json_t *object, const boxcar_subscription *subscription) {
+    json_t *destinations =
+        subscription->destination_count > 0
+            ? common_texts_json(subscription->destinations, subscription->destination_count)
+            : json_null();
+    return json_put(object, "destinations", destinations) &&
+           json_put_text(object, "then_topic", subscription->then_topic) &&
+           json_put_text(object, "else_topic", subscription->else_topic);
+}
+
 static json_t *subscription_row(const void *item) {
     json_t *object = json_object();
-    return json_finish(object, put_rules(object, item) && put_numbers(object, item));
+    return json_finish(object, put_rules(object, item) && put_numbers(object, item) &&
+                                   put_destinations(object, item));
 }
 
 /* ---- boxcar subscription: the group ---- */
@@ -118,25 +121,14 @@ static bool read_max_lag(const struct cli *cli, int64_t *ret_ms, int64_t *ret_co
     return true;
 }
 
-static bool read_start(const struct cli *cli, boxcar_new_subscription *subscription) {
-    if (!given.from || strcmp(given.from, "end") == 0)
-        return true;
-    subscription->start = BOXCAR_START_BEGINNING;
-    if (strcmp(given.from, "beginning") == 0)
-        return true;
-    subscription->start = BOXCAR_START_TIME;
-    return boxcar_time_parse(boxcar_str_of(given.from), &subscription->start_time) ||
-           cli_refuse(cli, "--from is '%.64s': give end, beginning, or a time such as 2026-01-31T12:00:00Z",
-                      given.from);
-}
-
 static int run_add(struct cli *cli) {
     boxcar_new_subscription subscription = BOXCAR_NEW_SUBSCRIPTION_INIT;
     subscription.name = name_of(cli);
     subscription.only = given.only;
     if (!cli->args[1])
         return cli_usage(cli, "PATTERN is missing: give topics, PREFIX*, or * for every topic");
-    if (!value_box(cli, common_given.box, &subscription.box) || !read_start(cli, &subscription) ||
+    if (!value_box(cli, common_given.box, &subscription.box) ||
+        !value_start(cli, given.from, &subscription.start, &subscription.start_time) ||
         !read_max_lag(cli, &subscription.max_lag_ms, &subscription.max_lag_count))
         return CLI_USAGE;
     AUTO_FREE boxcar_str *patterns = common_texts((char *const *)&cli->args[1], &subscription.pattern_count);
@@ -189,7 +181,8 @@ static const struct command CMD_SUBSCRIPTION_LS = {
         "ready: messages that it has not begun. failed: its dead letters. lag_seconds: the age of the "
         "oldest\n"
         "message that it has not ended. held_messages: messages that are kept only for it. Large numbers\n"
-        "are estimates. With -o json an array, with -o jsonl one object a line.\n",
+        "are estimates. The subscription of a policy (boxcar fanout) is called POLICY/DESTINATION; -o json\n"
+        "has its destinations. With -o json an array, with -o jsonl one object a line.\n",
     .examples = "boxcar subscription ls\n"
                 "boxcar subscription ls -o json\n",
     .run = run_ls,
@@ -304,26 +297,10 @@ static struct poptOption REWIND_OPTIONS[] = {
     POPT_TABLEEND,
 };
 
-static bool read_place(const struct cli *cli, boxcar_place *place) {
-    if (!given.to)
-        return cli_refuse(cli, "--to is missing: give beginning, a time, or a work id");
-    if (strcmp(given.to, "beginning") == 0)
-        return true;
-    place->start = BOXCAR_START_WORK_ID;
-    if (value_parse_integer(given.to, &place->work_id.value))
-        return place->work_id.value > 0 ||
-               cli_refuse(cli, "--to is %.64s: work ids are numbers from 1 on", given.to);
-    place->start = BOXCAR_START_TIME;
-    return boxcar_time_parse(boxcar_str_of(given.to), &place->time) ||
-           cli_refuse(cli,
-                      "--to is '%.64s': give beginning, a time such as 2026-01-31T12:00:00Z, or a work id",
-                      given.to);
-}
-
 static int run_rewind(struct cli *cli) {
     boxcar_place place = BOXCAR_PLACE_INIT;
     int64_t count = 0;
-    if (!read_place(cli, &place))
+    if (!value_place(cli, given.to, &place))
         return CLI_USAGE;
     TRY(cli_store_open(cli));
     TRY(cli_check(cli, boxcar_subscription_rewind(cli->store, name_of(cli), &place, &count, &cli->err)));
@@ -368,7 +345,8 @@ static const struct command CMD_SUBSCRIPTION_RM = {
     .description =
         "Its dead letters and everything else that it knows are gone; maintenance removes them in small\n"
         "steps. Messages stay for the other readers. If messages are leased to its workers, the exit status\n"
-        "is 4 (conflict), unless --force is given. Its workers end. Prints the name.\n",
+        "is 4 (conflict), unless --force is given. Its workers end. The subscription of a policy is removed\n"
+        "with the policy only: boxcar fanout rm. Prints the name.\n",
     .examples = "boxcar subscription rm audit\n"
                 "boxcar subscription rm audit --force\n",
     .options = RM_OPTIONS,

@@ -243,7 +243,10 @@ const struct poptOption *option_find(const struct poptOption *own, const char *n
 
 /* What the user calls an argument, whatever options there are; NULL = it has no such name. */
 static const char *fixed_label(const struct cli *cli, const char *argument, const char *name) {
-    static const char *const RENAMED[][2] = {{"content_hash", "--hash"}, {"external_id", "id"}};
+    static const char *const RENAMED[][2] = {{"content_hash", "--hash"},
+                                             {"external_id", "id"},
+                                             {"destinations", "--to"},
+                                             {"destination_count", "--to"}};
     if (strcmp(argument, "url") == 0)
         return cli->store_url_from;
     if (strcmp(argument, "schema") == 0)

@@ -136,6 +136,34 @@ bool value_time(const struct cli *cli, const char *option, const char *text, box
            cli_refuse(cli, "%s is '%.64s': give an RFC 3339 time such as 2026-01-31T12:00:00Z", option, text);
 }
 
+bool value_start(const struct cli *cli, const char *text, boxcar_start *ret_start, boxcar_time *ret_time) {
+    if (!text || strcmp(text, "end") == 0)
+        return true;
+    *ret_start = BOXCAR_START_BEGINNING;
+    if (strcmp(text, "beginning") == 0)
+        return true;
+    *ret_start = BOXCAR_START_TIME;
+    return boxcar_time_parse(boxcar_str_of(text), ret_time) ||
+           cli_refuse(cli, "--from is '%.64s': give end, beginning, or a time such as 2026-01-31T12:00:00Z",
+                      text);
+}
+
+bool value_place(const struct cli *cli, const char *text, boxcar_place *ret_place) {
+    if (!text)
+        return cli_refuse(cli, "--to is missing: give beginning, a time, or a work id");
+    if (strcmp(text, "beginning") == 0)
+        return true;
+    ret_place->start = BOXCAR_START_WORK_ID;
+    if (value_parse_integer(text, &ret_place->work_id.value))
+        return ret_place->work_id.value > 0 ||
+               cli_refuse(cli, "--to is %.64s: work ids are numbers from 1 on", text);
+    ret_place->start = BOXCAR_START_TIME;
+    return boxcar_time_parse(boxcar_str_of(text), &ret_place->time) ||
+           cli_refuse(cli,
+                      "--to is '%.64s': give beginning, a time such as 2026-01-31T12:00:00Z, or a work id",
+                      text);
+}
+
 bool value_box(const struct cli *cli, const char *text, boxcar_box *ret_box) {
     return !text || VALUE_NAMED(text, boxcar_box_name, ret_box) ||
            cli_refuse(cli, "--box is '%.64s': give outbox or inbox", text);

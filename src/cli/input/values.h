@@ -24,6 +24,10 @@ bool value_count(const struct cli *cli, const char *option, const char *text, in
 bool value_duration(const struct cli *cli, const char *option, const char *text, int64_t min_ms,
                     int64_t max_ms, int64_t *ret_ms);
 bool value_time(const struct cli *cli, const char *option, const char *text, boxcar_time *ret_time);
+/* --from: where a new reader starts. end if it was not given. */
+bool value_start(const struct cli *cli, const char *text, boxcar_start *ret_start, boxcar_time *ret_time);
+/* --to, which must be there: the place that a reader goes back to. */
+bool value_place(const struct cli *cli, const char *text, boxcar_place *ret_place);
 bool value_box(const struct cli *cli, const char *text, boxcar_box *ret_box);
 bool value_work_id(const struct cli *cli, const char *option, const char *text, boxcar_work_id *ret_id);
 /* A UUID that is not nil; `name` is the option or the argument: "--join", "JOIN". */
