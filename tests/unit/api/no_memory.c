@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "boxcar.h"
+#include "core/fanout.h"
 #include "memory_store.h"
 #include "request/coordinator/coordinator.h"
 #include "store/checkup.h"
@@ -290,6 +291,37 @@ static boxcar_status run_ordered(struct memory_store *memory, boxcar_error *err)
     return status;
 }
 
+static boxcar_status read_policies(struct memory_store *memory, boxcar_error *err) {
+    static const boxcar_str destination = {"z", 1};
+    boxcar_fanout_list *list = NULL;
+    boxcar_status status;
+
+    memory->subscription = (boxcar_subscription){
+        .name = BOXCAR_STR("p/z"), .reader = 2, .destinations = &destination, .destination_count = 1};
+    status = boxcar_fanout_read(&memory->store, BOXCAR_STR("p"), &list, err);
+    assert_int_equal(list != NULL, status == BOXCAR_OK);
+    boxcar_list_free(list);
+    return status;
+}
+
+/* What a copy is made of. */
+static boxcar_status copy(struct memory_store *memory, boxcar_error *err) {
+    const struct destination destination = {.topic = BOXCAR_STR("audit.{topic}")};
+    struct arena arena = ARENA_INIT;
+    boxcar_message_id id;
+    boxcar_str topic, headers;
+    int hops;
+
+    (void)memory;
+    boxcar_status status = destination_topic(&destination, BOXCAR_STR("t"), &arena, &topic, err);
+    if (status == BOXCAR_OK)
+        status = fanout_raise_hops(BOXCAR_NO_STR, &arena, &hops, &headers, err);
+    if (status == BOXCAR_OK)
+        status = fanout_copy_id(BOXCAR_STR("p"), BOXCAR_STR("z"), (boxcar_message_id){{{1}}}, &id, err);
+    arena_release(&arena);
+    return status;
+}
+
 static void calls_survive_every_failing_allocation(void **state) {
     (void)state;
     assert_in_range(sweep(enqueue), 2, 20);
@@ -304,6 +336,8 @@ static void calls_survive_every_failing_allocation(void **state) {
     assert_in_range(sweep(append_events), 2, 20);
     assert_in_range(sweep(coordinate), 10, 60);
     assert_in_range(sweep(run_ordered), 4, 40);
+    assert_in_range(sweep(read_policies), 3, 20);
+    assert_in_range(sweep(copy), 3, 20);
 }
 
 /* No allocation per message: a thousand need as many as ten. */

@@ -368,9 +368,14 @@ static boxcar_status subscription_read(struct boxcar_store *store, const struct 
         return choice->of_policy ? store_refuse_policy(choice->name, err)
                                  : store_refuse_subscription(choice->name, err);
     TRY(give_list(memory, sizeof(**ret_list), ret_list, err));
-    boxcar_subscription *item = chosen ? list_add(*ret_list, sizeof(*item)) : NULL;
-    if (item)
-        *item = only;
+    if (!chosen)
+        return BOXCAR_OK;
+    boxcar_subscription *item = list_add(*ret_list, sizeof(*item));
+    if (!item) {
+        list_free(*ret_list);
+        return error_no_memory(err);
+    }
+    *item = only;
     return BOXCAR_OK;
 }
 
