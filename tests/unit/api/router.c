@@ -143,7 +143,8 @@ static void a_callback_is_asked_once_until_the_key_is_forgotten(void **state) {
     boxcar_router_free(router);
 }
 
-/* What the function says of a key is asked again when the store has to be opened again, and is not kept until then. */
+/* What the function says of a key is asked again when the store has to be opened again, and is not kept until
+ * then. */
 static void a_closed_store_is_asked_for_again(void **state) {
     struct directory directory = {0, "sqlite:one.db"};
     boxcar_store_entry fixed = entry_of("fixed", "sqlite:fixed.db");
