@@ -226,7 +226,8 @@ static void start_waiting(struct fleet *fleet) {
     waiting += start_between(fleet, 0, last, &probes);
     pthread_mutex_unlock(&fleet->mutex);
     share_set_waiting(&fleet->share, waiting);
-    share_set_horizon(&fleet->share, pause_idle_longest_ms(fleet->count, fleet->options.look_ms));
+    share_set_horizon(&fleet->share, pause_idle_longest_ms(fleet->count, fleet->options.look_ms),
+                      pause_file_ms(fleet->options.look_ms));
 }
 
 /* ---- the end of a drain ---- */

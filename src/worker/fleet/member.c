@@ -35,6 +35,7 @@ static void set_texts(struct member *member) {
     member->path = str_starts_with(store->url, BOXCAR_STR(STORE_URL_SQLITE))
                        ? store->url.data + strlen(STORE_URL_SQLITE)
                        : NULL;
+    member->seat.is_file = member->path != NULL;
 }
 
 static bool copy_texts(struct arena *arena, const boxcar_found_store *from, boxcar_found_store *ret_store) {
@@ -164,14 +165,26 @@ static void take_failure(struct member *member, int64_t now) {
               "the store cannot be used, trying again: %s", member->err.message);
 }
 
-static int64_t next_pause_ms(const struct member *member) {
+/* `is_untouched`: its file is as it was after the look before, so that nothing can have come in unseen. */
+static int64_t next_pause_ms(const struct member *member, bool is_untouched) {
     const struct fleet *fleet = member->fleet;
     int64_t poll_ms = fleet->worker->tuning.poll_ms;
     bool was_busy = atomic_load(&member->worker.count.claimed) != member->claimed_before;
     if (was_busy || member->seat.has_soon)
         return poll_ms;
+    if (is_untouched && !member->seat.has_later)
+        return pause_file_ms(fleet->options.look_ms);
     return pause_idle_ms(member->pause_ms, poll_ms,
                          pause_idle_longest_ms(fleet->count, fleet->options.look_ms));
+}
+
+/* Whether its file is as it was. */
+static bool note_file(struct member *member) {
+    struct watch before = member->watch;
+    if (!member->path)
+        return false;
+    member->watch = watch_look(member->path);
+    return watch_equal(&member->watch, &before);
 }
 
 static void rest(struct member *member, int64_t now) {
@@ -181,11 +194,9 @@ static void rest(struct member *member, int64_t now) {
         member->state = BOXCAR_FLEET_WAITING;
         return;
     }
-    member->pause_ms = next_pause_ms(member);
+    member->pause_ms = next_pause_ms(member, note_file(member));
     member->next_look_ms = now + member->pause_ms;
     member->state = BOXCAR_FLEET_IDLE;
-    if (member->path)
-        member->watch = watch_look(member->path);
 }
 
 void member_collect(struct member *member) {

@@ -17,6 +17,8 @@
 int64_t pause_down_ms(int64_t failures, double chance);
 /* The longest pause of an idle store, with so many stores. */
 int64_t pause_idle_longest_ms(size_t stores, int64_t look_ms);
+/* The pause of an idle store whose changes show in its file, if nothing in it becomes due. */
+int64_t pause_file_ms(int64_t look_ms);
 /* The next pause of an idle store, after one of before_ms (0 = there was none). */
 int64_t pause_idle_ms(int64_t before_ms, int64_t poll_ms, int64_t longest_ms);
 

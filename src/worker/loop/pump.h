@@ -269,6 +269,8 @@ bool pump_evaluate_waits(struct pump *pump);
 /* ---- routes.c: forwarding, which has threads of its own ---- */
 
 bool pump_forwards(const struct pump *pump);
+/* Whether its store has policies or schedules, as far as is known. */
+bool pump_may_forward(const struct pump *pump);
 /* Reads the store's policies when it is time, and hands them over. */
 void pump_read_routes(struct pump *pump);
 int64_t pump_next_routes_ms(const struct pump *pump);

@@ -14,6 +14,11 @@ static struct forwarding *forwarding_of(const struct pump *pump) { return pump->
 
 bool pump_forwards(const struct pump *pump) { return forwarding_of(pump) != NULL; }
 
+bool pump_may_forward(const struct pump *pump) {
+    return pump_forwards(pump) && (!pump->routes.rows || pump->routes.rows->count > 0 ||
+                                   forwarding_plans(forwarding_of(pump), pump->store->id));
+}
+
 /* ---- policies ---- */
 
 static size_t count_patterns(const struct pump *pump, int box) {

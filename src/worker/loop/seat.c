@@ -71,13 +71,20 @@ bool pump_take_place(struct pump *pump) {
 
 /* ---- the end ---- */
 
-/* What becomes due within the time in which nobody may look at this store is looked for soon. */
-static bool has_soon(struct pump *pump) {
+static bool has_due(struct pump *pump, int64_t horizon_ms, bool if_unknown) {
     bool drained = true;
     boxcar_error err = BOXCAR_ERROR_INIT;
-    return pump_is_drained(pump, atomic_load(&pump_seat(pump)->share->soon_ms), &drained, &err) ==
-               BOXCAR_OK &&
-           !drained;
+    return pump_is_drained(pump, horizon_ms, &drained, &err) == BOXCAR_OK ? !drained : if_unknown;
+}
+
+/* What becomes due within the time in which nobody may look at this store is looked for soon. If nothing does
+ * for much longer, and nobody has to look for what policies and schedules want, only a change of the store
+ * matters. */
+static void look_ahead(struct pump *pump) {
+    struct seat *seat = pump_seat(pump);
+    seat->has_soon = has_due(pump, atomic_load(&seat->share->soon_ms), false);
+    seat->has_later = !seat->is_file || seat->has_soon || pump_may_forward(pump) ||
+                      has_due(pump, atomic_load(&seat->share->later_ms), true);
 }
 
 void pump_sit_down(struct pump *pump) {
@@ -97,7 +104,7 @@ static void rise(struct pump *pump) {
     if (!pump_is_attached(pump))
         pump->end_error = pump->last_error;
     else if (!seat->has_more)
-        seat->has_soon = has_soon(pump);
+        look_ahead(pump);
     pump->done = true;
 }
 

@@ -117,7 +117,7 @@ bool share_seat(struct share *share, struct seat *seat) {
     seat->share = share;
     seat->sits = seat->has_place = true;
     seat->wants_place = seat->is_claiming = seat->has_claimed = false;
-    seat->has_more = seat->has_soon = seat->has_worked = seat->is_drained = false;
+    seat->has_more = seat->has_soon = seat->has_later = seat->has_worked = seat->is_drained = false;
     seat->held = 0;
     seat->wants = true; /* it will, as soon as the store is open */
     seat->wants_since_ms = now;
@@ -157,7 +157,10 @@ void share_set_waiting(struct share *share, size_t waiting) {
         worker_wake(seat->worker);
 }
 
-void share_set_horizon(struct share *share, int64_t soon_ms) { atomic_store(&share->soon_ms, soon_ms); }
+void share_set_horizon(struct share *share, int64_t soon_ms, int64_t later_ms) {
+    atomic_store(&share->soon_ms, soon_ms);
+    atomic_store(&share->later_ms, later_ms);
+}
 
 /* ---- claims ---- */
 

@@ -28,6 +28,7 @@ struct seat {
     struct seat *next;            /* in the order of the stores */
     struct boxcar_worker *worker; /* of this store */
     boxcar_candidate candidate;   /* what a selection may know of it */
+    bool is_file;                 /* the store's changes show in a file */
     _Atomic bool is_closing;      /* it is to claim no more, and to end when it holds nothing */
 
     /* Under the mutex. */
@@ -51,6 +52,7 @@ struct seat {
     int64_t down_since_ms; /* ... since then */
     bool has_more;         /* it left although it may have more work */
     bool has_soon;         /* something becomes due soon */
+    bool has_later;        /* nor can it be left alone for long */
     bool has_worked;       /* the store has answered */
     bool is_drained;       /* of a worker that drains: nothing is left */
 };
@@ -69,9 +71,10 @@ struct share {
     struct seat *suspect; /* whose loop has a suspect, or may claim one; NULL = none */
     struct seat *alone;   /* whose loop runs a message with nothing else in flight, or is about to */
     size_t places, taken;
-    size_t waiting;          /* stores that wait for a place; the fleet's thread says so */
-    int64_t idle_ms;         /* how long a store without work keeps its place */
-    _Atomic int64_t soon_ms; /* what is due within this time is worth looking for soon */
+    size_t waiting;           /* stores that wait for a place; the fleet's thread says so */
+    int64_t idle_ms;          /* how long a store without work keeps its place */
+    _Atomic int64_t soon_ms;  /* what is due within this time is worth looking for soon */
+    _Atomic int64_t later_ms; /* a file in which nothing is due within this time is left alone for as long */
 };
 
 void share_init(struct share *share, const boxcar_fleet_options *options);
@@ -84,7 +87,7 @@ void share_rise(struct seat *seat);
 /* How many stores wait for a place that have no loop. */
 void share_set_waiting(struct share *share, size_t waiting);
 /* How long a store without work keeps its place, and what it looks ahead for. */
-void share_set_horizon(struct share *share, int64_t soon_ms);
+void share_set_horizon(struct share *share, int64_t soon_ms, int64_t later_ms);
 
 /* ---- of a loop ---- */
 
