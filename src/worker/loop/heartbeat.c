@@ -7,7 +7,10 @@
 
 #include "request/request.h"
 
-bool pump_heartbeat_is_due(const struct pump *pump) { return pump->now_ms >= pump->heartbeat.next_ms; }
+/* A look at an idle store leaves no trace, so that its file stays as it is. */
+bool pump_heartbeat_is_due(const struct pump *pump) {
+    return pump->now_ms >= pump->heartbeat.next_ms && !pump->only_looks;
+}
 
 /* While a refused verdict is tried alone, the heartbeat goes in a request of its own. */
 bool pump_beats_alone(const struct pump *pump) {

@@ -397,7 +397,7 @@ static boxcar_status pump_open(struct pump *pump, boxcar_error *err) {
 static void pump_close(struct pump *pump) {
     if (pump->desk) {
         struct job_list rest = {0};
-        if (pump_is_attached(pump))
+        if (pump_is_attached(pump) && !pump->only_looks)
             (void)request_farewell(pump->store, pump->worker->owner, NULL);
         desk_take_back(pump->desk, true, &rest);
         desk_cancel(pump->desk, NULL, CANCEL_STOP);

@@ -96,6 +96,7 @@ struct pump {
     int too_slow; /* how often it failed lately: then it is waited for longer */
     int64_t too_slow_at_ms;
     bool has_worked; /* an exchange has succeeded */
+    bool only_looks; /* at an idle store of a fleet, which has had nothing yet: nothing is written there */
     int64_t retry_at_ms;
     int64_t detached_at_ms;
     int64_t told_at_ms; /* that the store is away */

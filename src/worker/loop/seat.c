@@ -22,6 +22,7 @@ int pump_take_turn(struct pump *pump, bool wants, int size) {
 }
 
 void pump_end_turn(struct pump *pump, bool claims, size_t claimed) {
+    pump->only_looks = pump->only_looks && claimed == 0;
     if (pump_seat(pump) && claims)
         seat_claimed(pump_seat(pump), claimed);
 }
@@ -91,6 +92,7 @@ void pump_sit_down(struct pump *pump) {
     struct seat *seat = pump_seat(pump);
     if (!seat)
         return;
+    pump->only_looks = seat->is_look;
     pump->pace.known = seat->knows_pace;
     pump->pace.message_us = seat->message_us;
 }
