@@ -202,6 +202,25 @@ static void purge_of_dead_letters_during_a_rewind_leaves_the_message_to_upkeep(v
     PQfinish(conn);
 }
 
+/* BX-090: making a subscription holds up nobody but those who change subscriptions, however late it is
+ * committed. */
+static void a_subscription_that_is_not_committed_yet_holds_up_no_work(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    boxcar_box audit = subscribe(f, "audit", "t");
+    pg_exec(conn, "begin; select subscription_add('late', '{t}', start_at => 'beginning')");
+    boxcar_work_id id = enqueue(f, "t", "p").work_id;
+    finish_as(f, BOXCAR_OUTBOX, &id, 1);
+    finish_as(f, audit, &id, 1);
+    pg_exec(conn, "commit; begin; select subscription_add('taker', '{c}', \"only\" => true)");
+    boxcar_work_id next = enqueue(f, "t", "p").work_id;
+    finish_as(f, audit, &next, 1);
+    pg_exec(conn, "rollback");
+    finish_as(f, BOXCAR_OUTBOX, &next, 1);
+    assert_int_equal(audit_lost(f), 0);
+    PQfinish(conn);
+}
+
 /* BX-096: in small steps, and all of it. */
 static void all_that_a_removed_subscription_knew_is_removed(void **state) {
     struct fixture *f = *state;
@@ -250,6 +269,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(claim_of_a_subscription_inside_a_transaction_is_kept_by_its_commit),
     TEST(subscription_goes_on_in_a_restored_store),
     TEST(purge_of_dead_letters_during_a_rewind_leaves_the_message_to_upkeep),
+    TEST(a_subscription_that_is_not_committed_yet_holds_up_no_work),
     TEST(all_that_a_removed_subscription_knew_is_removed),
     TEST(views_show_deliveries_and_figures),
 };

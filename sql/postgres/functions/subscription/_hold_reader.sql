@@ -1,6 +1,7 @@
--- Locks a subscription by its name, for a change. BX002: there is none.
+-- Locks a subscription by its name, for a change. It does not wait for long for another change that is not committed. BX002:
+-- there is none.
 create or replace function :"schema"._hold_reader(p_name text) returns :"schema".reader
-language plpgsql volatile :pinned as $$
+language plpgsql volatile :pinned set lock_timeout = '10s' as $$
 declare
     r :"schema".reader;
 begin
