@@ -1,9 +1,8 @@
 /* Subscriptions as readers: who they are, and what they want. */
 #include "reader.h"
 
-#include <jansson.h>
-
 #include "base/utf8.h"
+#include "core/json.h"
 #include "core/topic.h"
 
 /* ---- patterns ---- */
@@ -28,9 +27,9 @@ static bool are_texts(const json_t *array) {
 
 boxcar_status sqlite_patterns_parse(boxcar_str json, struct arena *arena, boxcar_str **ret_patterns,
                                     size_t *ret_count, boxcar_error *err) {
-    json_error_t why = {.line = 0};
-    json_t *array = json.data != NULL ? json_loadb(json.data, json.len, 0, &why) : NULL;
-    if (array == NULL && json.data != NULL && json_error_code(&why) == json_error_out_of_memory)
+    bool no_memory = false;
+    json_t *array = json.data != NULL ? json_read(json, 0, &no_memory) : NULL;
+    if (no_memory)
         return error_no_memory(err);
     size_t count = are_texts(array) ? json_array_size(array) : 0;
     boxcar_str *patterns = arena_alloc_array(arena, count, sizeof(*patterns));
