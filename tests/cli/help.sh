@@ -4,7 +4,9 @@
 
 commands='init settings config enqueue worker claim ack abandon defer fail renew reap show ls stats store store.ls cancel dead
 dead.ls dead.show dead.replay dead.purge subscription subscription.add subscription.ls subscription.show subscription.pause
-subscription.resume subscription.change subscription.rewind subscription.rm join join.start join.attach join.complete join.fail join.wait join.cancel
+subscription.resume subscription.change subscription.rewind subscription.rm fanout fanout.add fanout.ls fanout.show fanout.pause fanout.resume
+fanout.rewind fanout.rm schedule schedule.add schedule.ls schedule.show schedule.pause schedule.resume schedule.complete
+schedule.plan schedule.rm join join.start join.attach join.complete join.fail join.wait join.cancel
 join.show join.ls stream stream.ls stream.show stream.resume stream.skip stream.policy instance instance.ls inbox inbox.enqueue
 inbox.check inbox.show inbox.ls inbox.revive event event.append event.read event.follow maintain doctor bench version help'
 
@@ -17,7 +19,7 @@ is "the same" "$overview" "$out"
 is "nothing on standard error" "" "$err"
 is "the overview lists exactly the commands" "$(printf '%s' "$commands" | tr ' ' '\n' | tr . ' ')" \
     "$(printf '%s\n' "$overview" | sed -n '/^Set up:/,/^Global options:/s/^  \(.*[^ ]\)   *.*/\1/p' | sed 's/  .*//')"
-is "in sections" "Set up,Send,Work,Work by hand,Look,Dead letters,Subscriptions,Joins,Streams,Inbox,Events,Upkeep,About boxcar" \
+is "in sections" "Set up,Send,Work,Work by hand,Look,Dead letters,Subscriptions,Fanout and schedules,Joins,Streams,Inbox,Events,Upkeep,About boxcar" \
     "$(printf '%s\n' "$overview" | sed -n '/^Set up:/,/^Global options:/s/^\([A-Z].*\):$/\1/p' | sed '$d' | paste -sd,)"
 
 # A fact that surprises authors of handlers.
@@ -72,6 +74,9 @@ prepare() {
     stream.policy) boxcar stream policy 'order-*' halt >/dev/null ;;
     subscription.add) ;;
     subscription.*) boxcar subscription add audit '*' --from beginning >/dev/null ;;
+    fanout.add | schedule.add) ;;
+    fanout.*) boxcar fanout add copies 'orders.*' --to audit --from beginning >/dev/null ;;
+    schedule.*) boxcar schedule add reindex products --every 15m >/dev/null ;;
     join.*) boxcar join start --expected 3 --join-id "$join" >/dev/null ;;
     esac
 }
