@@ -161,6 +161,11 @@ exits "drain of the main reader" 0 boxcar worker --handler "*=discard" --drain
 count "it does not get what was taken" "0 0 6 0"
 exits "resume" 0 boxcar subscription resume idle
 exits "drain of the one that was paused" 0 boxcar worker --subscription idle --handler "*=discard" --drain
-exits "a new subscription" 0 boxcar subscription add next '*'
+exits "a policy" 0 boxcar fanout add copies 'sub.*' --to 'audit.{topic}'
+exits "its name" 4 boxcar subscription add copies '*'
+exits "is no subscription's" 4 boxcar fanout add late 'sub.*' --to elsewhere
+exits "a schedule" 0 boxcar schedule add reindex products --every 1h --shards 2
+exits "planning" 0 boxcar schedule plan -o json
+is "enqueues its slices" 2 "$(json .count)"
 audit
 finish

@@ -52,6 +52,7 @@ fill_subscriptions() {
     boxcar subscription add audit '*' --from beginning --max-lag 7d
     boxcar subscription add idle 'orders' --from beginning
     boxcar subscription pause idle
+    boxcar fanout add copies 'copied.*' --to 'audit.{topic}' --to store:other
     ids=$(boxcar claim --subscription audit --owner "$owner" --lease 1h --batch-size 5 | jq -r .work_id | xargs)
     # shellcheck disable=SC2086
     set -- $ids
@@ -109,7 +110,7 @@ ACTS=(
     "subscription add more orders" "subscription pause audit" "subscription resume idle" "subscription change audit orders"
     "subscription rewind audit --to beginning" "subscription rm idle" "subscription rm audit --force"
     "claim --subscription audit --owner $owner --batch-size 100" "dead replay --subscription audit --all"
-    "fanout add copies copied.* --to audit.{topic} --to store:other" "fanout pause copies" "fanout resume copies"
+    "fanout add others orders --to audit.{topic} --to store:other" "fanout pause copies" "fanout resume copies"
     "fanout rewind copies --to beginning" "fanout rm copies" "schedule plan --owner $owner" "schedule complete reindex products 0 2"
     "schedule pause reindex products" "schedule resume reindex products" "schedule add reindex users --every 1h --shards 3"
     "schedule plan" "schedule rm reindex products"
