@@ -174,6 +174,26 @@ status=0
 wait "$pid" || status=$?
 is "SIGTERM is a clean end" 0 "$status"
 
+# BX-102: looks at an idle file leave no trace in it, and so it is seen at once when somebody writes to it.
+mkdir quiet
+boxcar init --store "sqlite:$here/quiet/a.db" >/dev/null
+boxcar worker --discover directory:quiet --handler t=discard --poll 50ms --idle 0s --look 1s --maintain 1h \
+    --metrics 127.0.0.1:0 2>log.txt &
+pid=$!
+wait_for grep -q 'event=metrics ' log.txt
+address=$(sed -n 's/.*event=metrics .*address=\([^ ]*\).*/\1/p' log.txt | head -n 1)
+claims() { curl -s "http://$address/metrics" | awk '$1 == "boxcar_worker_claims_total" { print $2 }'; }
+has_claimed() { [ "$(claims)" -ge "$1" ]; }
+wait_for has_claimed 2
+before=$(stat -c '%n %y %s' quiet/*)
+wait_for has_claimed "$(($(claims) + 1))"
+is "looks leave the file as it is" "$before" "$(stat -c '%n %y %s' quiet/*)"
+boxcar enqueue --store "sqlite:$here/quiet/a.db" t x >/dev/null
+wait_for sh -c "boxcar stats --store 'sqlite:$here/quiet/a.db' -o json | jq -e '.done == 1'"
+ok "what comes in is seen"
+kill "$pid"
+wait "$pid"
+
 # ---- the configuration file ----
 
 rm -f notes.txt
