@@ -39,6 +39,11 @@ begin
         return 0;
     end if;
     items := :"schema"._multirange(gone);
+    if exists (select from :"schema".schedule_row) then   -- a dead letter that was purged was not done
+        perform :"schema"._complete_slices(array(
+            select i from unnest(gone) i where exists (
+                select from unnest(:"schema"._slice_readers()) r, :"schema"._finished(r, i) f where f.at > '-infinity')));
+    end if;
     perform :"schema"._forget_done(r, items) from unnest(readers) r;
     delete from :"schema".attempt a where a.work_id = any (gone);
     delete from :"schema".stage s where s.work_id = any (gone);
@@ -51,9 +56,6 @@ begin
     -- The last chance to count them: from now on nothing can attach them.
     if :"schema"._is_step(items) then
         perform :"schema"._count_steps(items, 1::smallint, clock_timestamp());
-    end if;
-    if exists (select from :"schema".schedule_row) then
-        perform :"schema"._complete_slices(gone);
     end if;
     return cardinality(gone);
 end $$;
