@@ -106,7 +106,7 @@ typedef size_t (*boxcar_select_fn)(void *context, const boxcar_candidate *const 
 #define BOXCAR_FLEET_CONNECTIONS_MAX 1024
 #define BOXCAR_FLEET_IDLE_MS_DEFAULT 10000
 #define BOXCAR_FLEET_IDLE_MS_MAX (INT64_C(24) * 60 * 60 * 1000)
-#define BOXCAR_FLEET_LOOK_MS_DEFAULT 30000
+#define BOXCAR_FLEET_LOOK_MS_DEFAULT 60000
 #define BOXCAR_FLEET_LOOK_MS_MIN 1000
 #define BOXCAR_FLEET_LOOK_MS_MAX (INT64_C(60) * 60 * 1000)
 #define BOXCAR_FLEET_STORES_MAX 100000
@@ -128,8 +128,8 @@ typedef struct boxcar_fleet_options {
                                     does a handler that opens a transaction */
     int64_t idle_ms;             /* how long a store without work keeps its connection, 0 to 24 h */
     int64_t look_ms;             /* longest pause between looks at a store without a connection, 1 s to 1 h; with
-                                    few stores it is shorter: all of them together are looked at ten times a
-                                    second at most. An SQLite file that changes is looked at within poll_ms */
+                                    few stores it is shorter: all of them together are looked at about three
+                                    times a second. An SQLite file that changes is looked at within poll_ms */
 } boxcar_fleet_options;
 
 #ifdef __cplusplus

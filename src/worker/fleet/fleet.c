@@ -31,7 +31,7 @@ static boxcar_status init(struct fleet *fleet, const boxcar_fleet_options *given
                                           .log_level = worker->store.log_level};
     memcpy(&fleet->random, worker->owner.uuid.bytes + 12, sizeof(fleet->random));
     if (worker->forwarding)
-        forwarding_set_locate(worker->forwarding, roster_locate, fleet);
+        forwarding_set_stores(worker->forwarding, roster_locate, roster_note_arrival, fleet);
     return BOXCAR_OK;
 }
 
@@ -178,9 +178,11 @@ static bool looks_at_files(struct fleet *fleet, int64_t now) {
 static void wake_due(struct fleet *fleet, int64_t now) {
     bool look_at_files = looks_at_files(fleet, now);
     AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&fleet->mutex);
-    for (struct member *member = fleet->members; member; member = member->next)
+    for (struct member *member = fleet->members; member; member = member->next) {
+        member_take_arrivals(member);
         if (!fleet->worker->drain || (!member->is_drained && !has_given_up(member)))
             member_wake_if_due(member, now, look_at_files);
+    }
 }
 
 /* It failed before, and has not answered since. */

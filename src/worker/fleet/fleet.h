@@ -34,6 +34,7 @@ struct member {
     boxcar_error err;
 
     /* Between loops. */
+    atomic_bool has_arrivals; /* this worker has forwarded messages to it */
     int64_t next_look_ms, pause_ms;
     int64_t failures;                      /* in a row */
     int64_t claims_before, claimed_before; /* its loop */
@@ -118,6 +119,8 @@ void member_collect(struct member *member);
 void member_stop(struct member *member);
 /* A member that is idle or down waits for a place when its time has come, or its file has changed. */
 void member_wake_if_due(struct member *member, int64_t now, bool look_at_file);
+/* What was forwarded to a member is looked for at once. */
+void member_take_arrivals(struct member *member);
 void member_log(const struct member *member, boxcar_log_level level, const char *event, const char *text);
 
 /* ---- roster.c ---- */
@@ -130,6 +133,8 @@ void roster_apply(struct fleet *fleet);
 /* Where the store with this key is; see forward_locate_fn. `fleet` is one. */
 bool roster_locate(void *fleet, boxcar_str key, struct arena *arena, boxcar_str *ret_url,
                    boxcar_str *ret_schema);
+/* See forward_arrived_fn. */
+void roster_note_arrival(void *fleet, const char *store_id);
 /* Frees members that are no longer listed and do not run. */
 void roster_sweep(struct fleet *fleet);
 

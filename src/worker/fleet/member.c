@@ -222,6 +222,13 @@ static bool has_changed(struct member *member) {
     return !watch_equal(&now, &member->watch);
 }
 
+void member_take_arrivals(struct member *member) {
+    if (member->state != BOXCAR_FLEET_IDLE || !atomic_exchange(&member->has_arrivals, false))
+        return;
+    member->is_drained = false;
+    member->next_look_ms = 0;
+}
+
 void member_wake_if_due(struct member *member, int64_t now, bool look_at_file) {
     bool is_idle = member->state == BOXCAR_FLEET_IDLE;
     if (!is_idle && member->state != BOXCAR_FLEET_DOWN)

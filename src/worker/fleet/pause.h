@@ -10,8 +10,9 @@
 
 #define PAUSE_DOWN_FIRST_MS 500
 #define PAUSE_DOWN_LONGEST_MS 60000
-/* All idle stores together are looked at so often: one each so many milliseconds. */
-#define PAUSE_BETWEEN_LOOKS_MS 100
+/* All idle stores together are looked at so often: one each so many milliseconds. Most of a look at a server
+ * is the proof of the password, which costs milliseconds. */
+#define PAUSE_BETWEEN_LOOKS_MS 300
 
 /* After so many failures in a row. `chance` in [0, 1) keeps stores of one server apart. */
 int64_t pause_down_ms(int64_t failures, double chance);

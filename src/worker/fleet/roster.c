@@ -169,6 +169,15 @@ bool roster_locate(void *context, boxcar_str key, struct arena *arena, boxcar_st
     return false;
 }
 
+void roster_note_arrival(void *context, const char *store_id) {
+    struct fleet *fleet = context;
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&fleet->mutex);
+    for (struct member *member = fleet->members; member; member = member->next)
+        if (strcmp(member->store.id, store_id) == 0)
+            atomic_store(&member->has_arrivals, true);
+    worker_wake(fleet->worker);
+}
+
 /* ---- the thread that discovers ---- */
 
 /* Under the mutex. One line when it begins to fail, one when it works again. */

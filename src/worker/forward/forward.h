@@ -8,7 +8,7 @@
  * A work loop knows its store's routes: it reads them now and then (loop/routes.c) and hands them over. The
  * threads start when there is the first route. A worker has one forwarding, also if it has many stores.
  *
- * Threads: any thread may call, but for _new, _set_locate, _end and _free. */
+ * Threads: any thread may call, but for _new, _set_stores, _end and _free. */
 #ifndef BOXCAR_WORKER_FORWARD_FORWARD_H
 #define BOXCAR_WORKER_FORWARD_FORWARD_H
 
@@ -21,8 +21,12 @@ typedef bool forward_locate_fn(void *context, boxcar_str key, struct arena *aren
 
 /* `worker` is the whole one and outlives it. It knows no other store. NULL = out of memory. */
 struct forwarding *forwarding_new(struct boxcar_worker *worker);
+/* Copies have come into the store with this id. */
+typedef void forward_arrived_fn(void *context, const char *store_id);
+
 /* Before the first offer. */
-void forwarding_set_locate(struct forwarding *forwarding, forward_locate_fn *locate, void *context);
+void forwarding_set_stores(struct forwarding *forwarding, forward_locate_fn *locate,
+                           forward_arrived_fn *arrived, void *context);
 /* Begins no new batch; gives back what is claimed and not stored. Returns at once. */
 void forwarding_hurry(struct forwarding *forwarding);
 /* The same, and waits for the threads and closes all connections; the figures stay. NULL is fine. */

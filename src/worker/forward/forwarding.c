@@ -17,9 +17,11 @@ struct forwarding *forwarding_new(struct boxcar_worker *worker) {
     return forwarding;
 }
 
-void forwarding_set_locate(struct forwarding *forwarding, forward_locate_fn *locate, void *context) {
+void forwarding_set_stores(struct forwarding *forwarding, forward_locate_fn *locate,
+                           forward_arrived_fn *arrived, void *context) {
     forwarding->locate = locate;
-    forwarding->locate_context = context;
+    forwarding->arrived = arrived;
+    forwarding->stores = context;
 }
 
 void forwarding_hurry(struct forwarding *forwarding) {

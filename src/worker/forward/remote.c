@@ -36,8 +36,8 @@ static void place_close(struct visit *visit, struct place *place, bool is_good) 
 static bool place_find(struct visit *visit, boxcar_str key, struct arena *arena, struct place *ret_place) {
     const struct forwarding *forwarding = visit->forwarding;
     struct place place = {.options = visit->source->options};
-    if (!forwarding->locate || !forwarding->locate(forwarding->locate_context, key, arena, &place.options.url,
-                                                   &place.options.schema))
+    if (!forwarding->locate ||
+        !forwarding->locate(forwarding->stores, key, arena, &place.options.url, &place.options.schema))
         return false;
     if (store_identify(place.options.url, place.options.schema, &place.id, NULL) != BOXCAR_OK)
         return false;
@@ -47,8 +47,8 @@ static bool place_find(struct visit *visit, boxcar_str key, struct arena *arena,
 
 /* ---- sending ---- */
 
-static boxcar_status store_copies(struct place *place, struct item *const *items, size_t count,
-                                  boxcar_error *err) {
+static boxcar_status store_copies(const struct visit *visit, struct place *place, struct item *const *items,
+                                  size_t count, boxcar_error *err) {
     AUTO_RESULT struct result result = {.arena = ARENA_INIT};
     AUTO_FREE boxcar_new_message *messages = malloc(count * sizeof(*messages));
     struct request request = {.base.sent_before = false};
@@ -57,20 +57,22 @@ static boxcar_status store_copies(struct place *place, struct item *const *items
     for (size_t i = 0; i < count; i++)
         messages[i] = items[i]->copies[0];
     request.base.messages[place->box] = (boxcar_new_message_list){messages, count};
-    return request_run(place->store, &request, &result, err);
+    TRY(request_run(place->store, &request, &result, err));
+    visit->forwarding->arrived(visit->forwarding->stores, place->id);
+    return BOXCAR_OK;
 }
 
 /* A connection that was not used for a while may have broken meanwhile: that says nothing about the store. */
 static boxcar_status send_there(struct visit *visit, struct item *const *items, size_t count, void *context,
                                 boxcar_error *err) {
     struct place *place = context;
-    boxcar_status status = store_copies(place, items, count, err);
+    boxcar_status status = store_copies(visit, place, items, count, err);
     if (status != BOXCAR_E_UNAVAILABLE || !place->is_used)
         return status;
     place_close(visit, place, false);
     TRY(place_open(visit, place, err));
     place->is_used = false;
-    return store_copies(place, items, count, err);
+    return store_copies(visit, place, items, count, err);
 }
 
 /* ---- one store ---- */

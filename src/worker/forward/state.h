@@ -96,7 +96,8 @@ struct forwarding {
     struct boxcar_worker *worker;
     boxcar_owner owner; /* of the leases: not that of the handlers, which goes with its loop */
     forward_locate_fn *locate;
-    void *locate_context;
+    forward_arrived_fn *arrived;
+    void *stores; /* their context */
     _Atomic bool stopping;
     _Atomic int64_t forwarded;
 

@@ -17,6 +17,17 @@ static boxcar_status refuse_box(boxcar_str name, boxcar_box box, boxcar_error *e
         (int)shown.len, shown.data, boxcar_box_name(box), boxcar_box_name(box));
 }
 
+/* Its handlers would take what is to be forwarded. */
+static boxcar_status refuse_policy(boxcar_str name, boxcar_error *err) {
+    boxcar_str shown = utf8_cut(name, SHOWN_MAX);
+
+    return error_invalid(
+        err, "subscription",
+        "subscription \"%.*s\" is that of a policy: workers forward its messages without being "
+        "told, so leave it out, or make a subscription of your own",
+        (int)shown.len, shown.data);
+}
+
 static boxcar_status subscribe(struct pump *pump, boxcar_error *err) {
     struct boxcar_worker *worker = pump->worker;
     struct subscription_rows *rows;
@@ -25,7 +36,10 @@ static boxcar_status subscribe(struct pump *pump, boxcar_error *err) {
         pump->store, &(struct subscription_choice){.name = worker->subscription, .is_brief = true}, &rows,
         err));
     boxcar_box box = rows->items[0].box, reader = rows->items[0].reader;
+    bool is_of_policy = rows->items[0].destination_count > 0;
     list_free(rows);
+    if (is_of_policy)
+        return refuse_policy(worker->subscription, err);
     if (worker->handlers->boxes[1 - box].count > 0)
         return refuse_box(worker->subscription, box, err);
     worker->subscribed_box = box;

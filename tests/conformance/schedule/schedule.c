@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "subscriptions.h"
+
 /* BX-106 */
 static void each_shard_gets_one_message(void **state) {
     struct fixture *f = *state;
@@ -107,6 +109,20 @@ static void a_slice_whose_message_died_is_enqueued_again(void **state) {
     assert_true(ack(f, f->owner, take_slice(f)));
     assert_int_equal(plan_slices(f), 0);
     assert_true(slice_of(f, 0).completed_at != BOXCAR_TIME_NONE);
+}
+
+/* BX-106: a message that is rejected at once must not bring dead letters as fast as it is planned. */
+static void a_slice_that_ends_badly_again_comes_later(void **state) {
+    struct fixture *f = *state;
+    add_shards(f, 1);
+    for (int tries = 1; tries < 3; tries++) {
+        assert_int_equal(plan_slices(f), 1);
+        assert_true(bury(f, f->owner, take_slice(f), "no"));
+    }
+    assert_int_equal(plan_slices(f), 1);
+    assert_int_equal(slice_of(f, 0).tries, 3);
+    assert_int_equal(stats_as(f, BOXCAR_OUTBOX).ready, 0);
+    assert_int_equal(stats_as(f, BOXCAR_OUTBOX).waiting, 1);
 }
 
 /* BX-028, BX-106 */
@@ -278,6 +294,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(the_next_slice_comes_when_the_last_one_is_older_than_the_cadence),
     TEST(shards_go_on_by_themselves),
     TEST(a_slice_whose_message_died_is_enqueued_again),
+    TEST(a_slice_that_ends_badly_again_comes_later),
     TEST(a_slice_whose_message_was_cancelled_is_enqueued_again),
     TEST(a_completed_slice_never_comes_again),
     TEST(a_paused_schedule_plans_nothing),

@@ -2,6 +2,7 @@
  */
 #include <string.h>
 
+#include "boxcar/fanout.h"
 #include "scenes.h"
 #include "subscriptions.h"
 
@@ -156,7 +157,29 @@ static void unknown_subscription_is_an_error_at_once(void **state) {
     scene_free(s);
 }
 
+/* BX-105: what is to be forwarded is not for handlers. */
+static void subscription_of_a_policy_is_refused(void **state) {
+    struct fixture *f = *state;
+    struct scene *s = audit_scene(f);
+    boxcar_new_fanout copies = BOXCAR_NEW_FANOUT_INIT;
+    const boxcar_str t = BOXCAR_STR("t"), u = BOXCAR_STR("u");
+    copies.name = BOXCAR_STR("copies");
+    copies.patterns = &t;
+    copies.pattern_count = 1;
+    copies.destinations = &u;
+    copies.destination_count = 1;
+    ASSERT_OK(f, boxcar_fanout_add(f->store, &copies, &f->err));
+    s->options.subscription = BOXCAR_STR("copies/u");
+    scene_make(s);
+    scene_handle(s, "t");
+    assert_int_equal(boxcar_worker_run(s->worker, &s->err), BOXCAR_E_INVALID);
+    assert_string_equal(s->err.argument, "subscription");
+    assert_non_null(strstr(s->err.message, "policy"));
+    scene_free(s);
+}
+
 static const struct CMUnitTest TESTS[] = {
+    TEST(subscription_of_a_policy_is_refused),
     TEST(worker_works_for_its_subscription_alone),
     TEST(transaction_of_a_handler_acks_for_the_subscription),
     TEST(leases_of_the_subscription_are_renewed),

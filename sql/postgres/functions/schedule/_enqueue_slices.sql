@@ -1,6 +1,6 @@
 -- Enqueues slices of a schedule: messages and what the shards know of them. The caller has locked the shards. New slices of a schedule
 -- with a then_topic are the steps of a join, all together; there is none while a subscription takes the topic away. p_again: they
--- were enqueued before. Returns how many.
+-- were enqueued before, and the messages ended badly; from the third on they are due after growing pauses. Returns how many.
 create or replace function :"schema"._enqueue_slices(p_id uuid, p_shards int[], p_slices bigint[], p_again boolean, ts timestamptz)
 returns int language plpgsql volatile :hot set enable_hashjoin = on as $$
 declare
@@ -30,7 +30,12 @@ begin
         array(select format('{"topic": %s, "work_key": %s, "shard": %s, "shards": %s, "slice": %s}', to_json(s.topic),
                             to_json(s.work_key), a.shard, s.shards, a.slice)
               from unnest(p_shards, p_slices) with ordinality a(shard, slice, n) order by a.n),
-        null, null, null, null, null, null, null, true, case when joined is not null then array_fill(joined, array[n]) end) e
+        null, null, null, null,
+        case when p_again then array(
+            select least(s.every_ms, case when x.tries < 2 then 0 else 1000 << least(x.tries, 20) end)
+            from unnest(p_shards) with ordinality a(shard, n) join :"schema".schedule_shard x on x.id = p_id and x.shard = a.shard
+            order by a.n) end,
+        null, null, true, case when joined is not null then array_fill(joined, array[n]) end) e
         on e.message_id = i.message
     where x.id = p_id and x.shard = i.shard;
     if joined is not null then

@@ -62,11 +62,19 @@ static boxcar_status begin(struct sqlite_store *store, const struct schedule *sc
     return sqlite_enqueue_begin(store, BOXCAR_OUTBOX, false, &ret_sending->enqueueing, err);
 }
 
+/* A slice that ends badly again and again comes less and less often. */
+static int64_t pause_before(const struct schedule *schedule, const struct slice *slice) {
+    int failed = slice->tries - 1;
+    int64_t pause_ms = failed < 2 ? 0 : INT64_C(1000) << (failed < 20 ? failed : 20);
+    return pause_ms < schedule->every_ms ? pause_ms : schedule->every_ms;
+}
+
 static boxcar_status send(struct sqlite_store *store, struct sending *sending, const struct slice *slice,
                           boxcar_error *err) {
     boxcar_new_message message = BOXCAR_NEW_MESSAGE_INIT;
     boxcar_enqueued enqueued;
     message.topic = sending->topic;
+    message.delay_ms = pause_before(sending->schedule, slice);
     message.join_id = sending->join_id;
     TRY(derive_id(sending->schedule, "boxcar slice", slice->shard, slice->number, slice->tries,
                   &message.message_id.uuid, err));
