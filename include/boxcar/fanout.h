@@ -5,11 +5,11 @@
  *
  *     boxcar_new_fanout copies = BOXCAR_NEW_FANOUT_INIT;
  *     const boxcar_str topics[] = {BOXCAR_STR("orders.*")};
- *     const boxcar_str places[] = {BOXCAR_STR("audit.{topic}"), BOXCAR_STR("store:search/inbox")};
+ *     const boxcar_str destinations[] = {BOXCAR_STR("audit.{topic}"), BOXCAR_STR("store:search/inbox")};
  *     copies.name = BOXCAR_STR("copies");
  *     copies.patterns = topics;
  *     copies.pattern_count = 1;
- *     copies.destinations = places;
+ *     copies.destinations = destinations;
  *     copies.destination_count = 2;
  *     boxcar_fanout_add(store, &copies, &err);
  *

@@ -6,7 +6,7 @@
  *
  *     {"topic": "reindex", "work_key": "products", "shard": 3, "shards": 16, "slice": 7}
  *
- * A slice is completed when its message is done, or earlier by boxcar_schedule_complete(). If the message ends otherwise
+ * A slice is completed when its message is done, which the next plan notes, or earlier by boxcar_schedule_complete(). If the message ends otherwise
  * (it is dead, or cancelled), the slice is enqueued again, from the third time on due after growing pauses. A completed
  * slice never is, and a shard has one slice at a time.
  *
@@ -38,7 +38,8 @@ typedef struct boxcar_new_schedule {
     int64_t jitter_ms;   /* each shard is late by a part of this, so that not all are due at once; up to every_ms */
     int shards;          /* 1 to 10,000 */
     boxcar_str then_topic; /* slices that are enqueued together are the steps of a join, and when all of them are done, a
-                              message with this topic is enqueued. Absent = no join */
+                              message with this topic and the payload {"topic", "work_key", "slices"} is enqueued. Absent = no
+                              join */
     boxcar_str else_topic; /* instead, if a step failed; absent = nothing is enqueued then */
 } boxcar_new_schedule;
 

@@ -66,12 +66,17 @@ static json_t *schedule_row(const void *item) {
     return json_finish(object, good);
 }
 
+/* A shard has none before its first slice. */
+static json_t *message_id_or_null(const boxcar_slice *slice) {
+    return slice->slice > 0 ? json_from_message_id(slice->message_id) : json_null();
+}
+
 static json_t *slice_row(const void *item) {
     const boxcar_slice *slice = item;
     json_t *object = json_object();
     bool good = json_put(object, "shard", json_integer(slice->shard)) &&
                 json_put(object, "slice", json_from_number(slice->slice)) &&
-                json_put(object, "message_id", json_from_message_id(slice->message_id)) &&
+                json_put(object, "message_id", message_id_or_null(slice)) &&
                 json_put(object, "tries", json_integer(slice->tries)) &&
                 json_put(object, "enqueued_at", json_from_time(slice->enqueued_at)) &&
                 json_put(object, "completed_at", json_from_time(slice->completed_at)) &&
@@ -99,7 +104,7 @@ static const struct command CMD_SCHEDULE = {
 
 static struct poptOption ADD_OPTIONS[] = {
     OPTION_TEXT("every", given.every, "from the completion of a slice to the next one, 1s to 366d", "DUR"),
-    OPTION_TEXT("jitter", given.jitter, "up to so much later, at random (default 0)", "DUR"),
+    OPTION_TEXT("jitter", given.jitter, "delay each shard by a random time up to this (default 0)", "DUR"),
     OPTION_TEXT("shards", given.shards, "how many shards, 1 to 10000 (default 1)", "N"),
     OPTION_TEXT("then", given.then_topic,
                 "when slices that are enqueued together are done, a message with this topic", "TOPIC"),

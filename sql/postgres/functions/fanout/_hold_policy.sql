@@ -9,7 +9,7 @@ begin
         select r.* from :"schema".reader r where r.destinations is not null and starts_with(r.name, p_name || '/') and p_name not like '%/%'
         order by r.number for update;
     if not found then
-        raise exception using errcode = 'BX002', column = 'fanout', message = format('there is no policy "%s"', left(p_name, 100)),
-            hint = 'boxcar fanout ls lists them.';
+        raise exception using errcode = 'BX002', column = 'fanout',
+            message = format('policy "%s" does not exist: boxcar fanout ls lists the policies', left(p_name, 100));
     end if;
 end $$;

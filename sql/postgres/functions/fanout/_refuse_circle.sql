@@ -20,7 +20,7 @@ begin
             on :"schema"._may_match(c.stem, c.is_prefix, b.pattern)
         where a.name = reached[i];
         if p_name = any (next) then
-            raise exception using errcode = 'BX003', message = 'a copy would come back: ' || ways[i] || ' -> ' || p_name;
+            raise exception using errcode = 'BX003', message = 'a copy would come back: ' || ways[i] || ' -> ' || p_name || '; choose other destinations or patterns';
         end if;
         select ways || coalesce(array_agg(ways[i] || ' -> ' || n order by n), '{}'), reached || coalesce(array_agg(n order by n), '{}')
         into ways, reached from unnest(next) n where n <> all (reached);

@@ -1,4 +1,5 @@
--- Is this name free for a subscription or a policy? It stays so until the transaction ends (_add_reader). The subscriptions of a policy have its name before their first /. BX003: it is taken.
+-- Is this name free for a subscription or a policy? It stays so until the transaction ends (_add_reader). The subscriptions of a policy
+-- have its name before their first /. BX003: it is taken.
 create or replace function :"schema"._claim_name(p_name text) returns void
 language plpgsql volatile :pinned set lock_timeout = '10s' as $$
 declare
@@ -9,6 +10,7 @@ begin
     where r.name = p_name or r.destinations is not null and starts_with(r.name, p_name || '/') limit 1;
     if found then
         raise exception using errcode = 'BX003',
-            message = format('there is a %s "%s" already', case when is_policy then 'policy' else 'subscription' end, p_name);
+            message = format('there is a %s "%s" already: choose another name, or remove that one',
+                             case when is_policy then 'policy' else 'subscription' end, p_name);
     end if;
 end $$;

@@ -2,16 +2,12 @@
 create or replace function :"schema"._remove_reader(r :"schema".reader, p_force boolean) returns void
 language plpgsql volatile :pinned as $$
 declare
-    leased bigint;
     made text;
 begin
     perform :"schema"._stop_claims(r.number, r.box);
-    select sum(upper(x) - lower(x)) into leased from :"schema".lease l, unnest(l.items) x
-    where l.box = r.number and l.until > clock_timestamp();
-    if leased > 0 and p_force is not true then
-        raise exception using errcode = 'BX003',
-            message = format('subscription "%s" has %s leased messages', r.name, leased),
-            hint = 'Pause it and wait until they are settled, or force its removal.';
+    if p_force is not true and exists (select from :"schema".lease l where l.box = r.number and l.until > clock_timestamp()) then
+        raise exception using errcode = 'BX003', message = format(
+            'messages of subscription "%s" are leased: pause it and try again in a moment, or force it, which ends these leases', r.name);
     end if;
     delete from :"schema".lease l where l.box = r.number;
     delete from :"schema".frontier f where f.box = r.number;

@@ -48,7 +48,7 @@ boxcar_status sqlite_policy_check_free(struct sqlite_store *store, int64_t numbe
         return BOXCAR_OK;
     boxcar_str shown = utf8_cut(policy_of(query_get_text(&query, 0)), SHOWN_MAX);
     error_set(err, BOXCAR_E_CONFLICT,
-              "the subscription belongs to the policy \"%.*s\": boxcar fanout rm %.*s removes it whole",
+              "the subscription belongs to the policy \"%.*s\" and goes and changes with it: boxcar fanout rm %.*s removes it whole",
               (int)shown.len, shown.data, (int)shown.len, shown.data);
     if (err != NULL)
         snprintf(err->argument, sizeof(err->argument), "name");

@@ -59,7 +59,7 @@ static boxcar_status check_leases(struct sqlite_store *store, boxcar_error *err)
     TRY(query_step(&query, &leased, err));
     return !leased ? BOXCAR_OK
                    : error_set(err, BOXCAR_E_CONFLICT,
-                               "messages of the subscription are leased: stop its workers, or force it, "
+                               "messages of the subscription are leased: pause it and try again in a moment, or force it, "
                                "which ends these leases");
 }
 

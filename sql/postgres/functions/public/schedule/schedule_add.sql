@@ -33,7 +33,8 @@ begin
             schedule_add.then_topic, schedule_add.else_topic, ts)
     on conflict do nothing;
     if not found then
-        raise exception using errcode = 'BX003', message = format('there is a schedule "%s" "%s" already', topic, work_key);
+        raise exception using errcode = 'BX003',
+            message = format('there is a schedule "%s" "%s" already: remove it first, or choose another work key', topic, work_key);
     end if;
     insert into :"schema".schedule_shard (id, shard, due_at)
     select new_id, n, ts + make_interval(secs => random() * jitter_ms / 1000.0) from generate_series(0, shards - 1) n;
