@@ -6,9 +6,9 @@
  *
  *     {"topic": "reindex", "work_key": "products", "shard": 3, "shards": 16, "slice": 7}
  *
- * A slice is completed when its message is done, which the next plan notes, or earlier by boxcar_schedule_complete(). If the message ends otherwise
- * (it is dead, or cancelled), the slice is enqueued again, from the third time on due after growing pauses. A completed
- * slice never is, and a shard has one slice at a time.
+ * A slice is completed when its message is done, which the next plan notes, or earlier by boxcar_schedule_complete(). If
+ * the message ends otherwise (it is dead, or cancelled), the slice is enqueued again, from the third time on due after
+ * growing pauses. A completed slice never is, and a shard has one slice at a time.
  *
  * Workers plan: whoever holds the planners' lease enqueues what is due. A planner that lost the lease changes nothing:
  * its fence is too low. */

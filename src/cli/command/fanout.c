@@ -146,7 +146,7 @@ static const struct command CMD_FANOUT_ADD = {
         "\n"
         "With --then all destinations are topics of this store. The copies of a message are stored together\n"
         "and are the steps of a join; when all are done, a message with this topic and the payload of the\n"
-        "first one is enqueued. If the name is taken, or copies would come back to the policy, the exit\n"
+        "original is enqueued. If the name is taken, or copies would come back to the policy, the exit\n"
         "status is 4 (conflict). Prints the name.\n",
     .examples =
         "boxcar fanout add copies 'orders.*' --to 'audit.{topic}' --to store:search/inbox\n"

@@ -319,9 +319,9 @@ static const struct command CMD_SCHEDULE_COMPLETE = {
 /* ---- boxcar schedule plan ---- */
 
 static struct poptOption PLAN_OPTIONS[] = {
-    OPTION_TEXT("owner", given.owner, "who plans (default: somebody new)", "UUID"),
+    OPTION_TEXT("owner", given.owner, "who plans (default: a new UUID)", "UUID"),
     OPTION_TEXT("lease", given.lease, "how long nobody else may plan (default 100ms)", "DUR"),
-    OPTION_TEXT("fence", given.fence, "that of an earlier plan: fail if the lease is lost", "N"),
+    OPTION_TEXT("fence", given.fence, "the fence that an earlier plan printed: conflict if the lease was lost since", "N"),
     POPT_TABLEEND,
 };
 
