@@ -55,14 +55,16 @@ void forwarding_rest(struct forwarding *forwarding, const char *store_id);
 /* The store is no longer one of the worker's. */
 void forwarding_withdraw(struct forwarding *forwarding, const char *store_id);
 
-/* What a drain does not wait for: the subscription is paused, its destination is not known here or is away.
- * Writes why. */
+/* What a drain does not wait for: the subscription is paused, its destination is not known here, or was away
+ * at several tries, or so was the store for forwarding. Writes why. */
 bool forwarding_is_excused(struct forwarding *forwarding, const char *store_id, boxcar_box reader,
                            const char **ret_why);
 /* Whether some messages of this route wait for a destination that is away: those do not count. */
 bool forwarding_has_away(struct forwarding *forwarding, const char *store_id, boxcar_box reader);
 /* A drain must not end while a thread holds messages of the store. */
 bool forwarding_is_busy(struct forwarding *forwarding, const char *store_id);
+/* How often threads have found something to do in the store; counted before they are not busy any more. */
+int64_t forwarding_moved(struct forwarding *forwarding, const char *store_id);
 
 /* Messages that were forwarded, all in all. */
 int64_t forwarding_count(struct forwarding *forwarding);

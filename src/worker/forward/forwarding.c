@@ -122,16 +122,19 @@ void forwarding_withdraw(struct forwarding *forwarding, const char *store_id) {
 
 /* ---- a drain ---- */
 
+static bool was_tried_in_vain(const struct breaker *breaker) { return breaker->failures >= FORWARD_TRIES; }
+
 bool forwarding_is_excused(struct forwarding *forwarding, const char *store_id, boxcar_box reader,
                            const char **ret_why) {
     AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&forwarding->mutex);
     const struct route *route = route_find(source_find(forwarding, store_id), reader);
     if (!route)
         return false;
-    *ret_why = route->is_paused                   ? "it is paused"
-               : route->is_unknown                ? "its destination is no store of this worker"
-               : breaker_is_open(&route->breaker) ? "its destination is away"
-                                                  : NULL;
+    *ret_why = route->is_paused                             ? "it is paused"
+               : route->is_unknown                          ? "its destination is no store of this worker"
+               : was_tried_in_vain(&route->breaker)         ? "its destination is away"
+               : was_tried_in_vain(&route->source->breaker) ? "the store gives forwarding no connection"
+                                                            : NULL;
     return *ret_why != NULL;
 }
 
@@ -145,6 +148,12 @@ bool forwarding_is_busy(struct forwarding *forwarding, const char *store_id) {
     AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&forwarding->mutex);
     const struct source *source = source_find(forwarding, store_id);
     return source && source->busy > 0;
+}
+
+int64_t forwarding_moved(struct forwarding *forwarding, const char *store_id) {
+    AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&forwarding->mutex);
+    const struct source *source = source_find(forwarding, store_id);
+    return source ? source->moved : 0;
 }
 
 int64_t forwarding_count(struct forwarding *forwarding) { return atomic_load(&forwarding->forwarded); }

@@ -16,6 +16,7 @@
 #define FORWARD_BATCH 500
 #define FORWARD_BYTES_MAX (INT64_C(16) << 20)
 #define FORWARD_CALL_MS 5000  /* the longest that one call may wait for a store */
+#define FORWARD_TRIES 3       /* what fails so often is away: worth a line, and nothing to wait for */
 #define FORWARD_VISIT_MS 1000 /* then another route has its turn */
 
 enum route_kind { ROUTE_LOCAL, ROUTE_STORE, ROUTE_TENANT, ROUTE_SCATTER };
@@ -74,8 +75,10 @@ struct source {
     int64_t lease_ms, poll_ms, batch_bytes;
     struct boxcar_worker *awake; /* its loop; NULL = it rests */
     int busy;                    /* threads that visit */
+    int64_t moved;               /* visits that found something */
     bool is_gone;
     struct breaker breaker; /* of the store itself */
+    bool is_away_told;      /* in the log */
     struct route *routes;
     struct {
         bool is_wanted, is_busy;

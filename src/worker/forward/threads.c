@@ -55,13 +55,27 @@ static void note_unknown(struct route *route, int64_t now) {
     route->next_look_ms = now + UNKNOWN_MS;
 }
 
-/* The work loop reports an outage of its store. */
+static bool loop_is_detached(const struct source *source) {
+    return source->awake && atomic_load(&source->awake->state) == BOXCAR_WORKER_DETACHED;
+}
+
+/* The work loop reports an outage of its store. What fails for forwarding alone is told here. */
 static void note_source_away(struct forwarding *forwarding, struct source *source, const boxcar_error *err,
                              int64_t now) {
-    if (breaker_fail(&source->breaker, now, forwarding_chance(forwarding)) &&
-        err->status != BOXCAR_E_UNAVAILABLE)
-        store_log(&source->logger, BOXCAR_LOG_WARN, "forward_fails", NULL, 0,
-                  "policies cannot be served, trying again: %s", err->message);
+    breaker_fail(&source->breaker, now, forwarding_chance(forwarding));
+    if (source->is_away_told || source->breaker.failures < FORWARD_TRIES || loop_is_detached(source))
+        return;
+    source->is_away_told = true;
+    store_log(&source->logger, BOXCAR_LOG_WARN, "forward_fails", NULL, 0,
+              "policies and schedules cannot be served, trying again: %s", err->message);
+}
+
+static void note_source_back(struct source *source) {
+    breaker_close(&source->breaker);
+    if (source->is_away_told)
+        store_log(&source->logger, BOXCAR_LOG_INFO, "forward_back", NULL, 0,
+                  "policies and schedules are served again");
+    source->is_away_told = false;
 }
 
 static bool is_anyone_waiting(const struct source *source) {
@@ -104,10 +118,11 @@ static void conclude(struct forwarding *forwarding, const struct visit *visit, e
     struct route *route = visit->route;
     int64_t now = clock_ms();
     route->looked_at_ms = now;
+    source->moved += visit->found;
     if (end == VISIT_EMPTY || end == VISIT_HELD_UP || end == VISIT_MORE)
         note_back(route);
     if (end != VISIT_SOURCE_AWAY)
-        breaker_close(&source->breaker);
+        note_source_back(source);
     switch (end) {
     case VISIT_EMPTY:
         note_empty(source, route, visit->found, now);
@@ -175,10 +190,12 @@ static void plan(struct forwarding *forwarding, struct source *source) {
     bool done = planning_visit(forwarding, source, &planned, &err);
     pthread_mutex_lock(&forwarding->mutex);
     source->plan.is_busy = false;
-    if (done)
+    if (done) {
+        source->moved += planned.count > 0;
         planning_take(source, &planned, clock_ms());
+    }
     if (done)
-        breaker_close(&source->breaker);
+        note_source_back(source);
     else
         note_source_away(forwarding, source, &err, clock_ms());
 }

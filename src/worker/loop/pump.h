@@ -87,6 +87,7 @@ struct pump {
         struct subscription_rows *rows; /* the policies, as they were last read */
         boxcar_str *patterns[BOXES];    /* the handlers' and theirs */
         size_t pattern_count[BOXES];
+        size_t own_count[BOXES]; /* the handlers': they come first */
         bool has_routes[BOXES];
         int64_t next_ms;      /* when they are read again */
         int64_t next_tell_ms; /* what a drain does not wait for */
@@ -275,7 +276,8 @@ bool pump_may_forward(const struct pump *pump);
 /* Reads the store's policies when it is time, and hands them over. */
 void pump_read_routes(struct pump *pump);
 int64_t pump_next_routes_ms(const struct pump *pump);
-/* Whether a nap is to end for policies' messages, too; then their topics are added to it. */
+/* Whether a nap is to end for policies' messages, too; then their topics are added to it, or are all that it
+ * waits for in a box that it does not await yet. */
 bool pump_naps_for_routes(const struct pump *pump);
 void pump_add_routes(const struct pump *pump, struct nap *nap);
 /* Something has arrived. true = a route waited for it. */

@@ -30,7 +30,7 @@ static size_t count_patterns(const struct pump *pump, int box) {
     return count;
 }
 
-/* What a nap waits for: the handlers' topics, and those of the policies. */
+/* What a nap waits for: the handlers' topics first, then those of the policies. */
 static bool make_patterns(struct pump *pump, int box) {
     const struct subscription_rows *rows = pump->routes.rows;
     const struct pump_box *own = &pump->boxes[box];
@@ -43,6 +43,7 @@ static bool make_patterns(struct pump *pump, int box) {
     pump->routes.has_routes[box] = more > 0;
     for (size_t i = 0; own->reader == box && i < own->pattern_count; i++)
         pump->routes.patterns[box][count++] = own->patterns[i];
+    pump->routes.own_count[box] = count;
     for (size_t i = 0; i < rows->count; i++)
         for (size_t n = 0; rows->items[i].box == box && rows->items[i].destination_count > 0 &&
                            n < rows->items[i].pattern_count;
@@ -101,7 +102,7 @@ void pump_read_routes(struct pump *pump) {
 }
 
 int64_t pump_next_routes_ms(const struct pump *pump) {
-    return pump_forwards(pump) ? pump->routes.next_ms : INT64_MAX;
+    return pump_forwards(pump) && !pump->stopping ? pump->routes.next_ms : INT64_MAX;
 }
 
 bool pump_naps_for_routes(const struct pump *pump) {
@@ -114,9 +115,10 @@ void pump_add_routes(const struct pump *pump, struct nap *nap) {
     for (int box = 0; box < BOXES; box++) {
         if (!pump->routes.has_routes[box])
             continue;
+        size_t left_out = nap->boxes[box].awaited ? 0 : pump->routes.own_count[box];
         nap->boxes[box].awaited = true;
-        nap->boxes[box].topics = pump->routes.patterns[box];
-        nap->boxes[box].topic_count = pump->routes.pattern_count[box];
+        nap->boxes[box].topics = pump->routes.patterns[box] + left_out;
+        nap->boxes[box].topic_count = pump->routes.pattern_count[box] - left_out;
     }
 }
 
@@ -163,6 +165,13 @@ static boxcar_status is_forwarded(struct pump *pump, const boxcar_subscription *
                                         BOXCAR_NO_STR, horizon_ms, ret_drained, err);
 }
 
+/* Routes are asked one after the other: a visit may have made copies for one that had nothing. */
+static bool is_still(const struct pump *pump, int64_t moved) {
+    struct forwarding *forwarding = forwarding_of(pump);
+    return !forwarding_is_busy(forwarding, pump->store->id) &&
+           forwarding_moved(forwarding, pump->store->id) == moved;
+}
+
 /* The newest policies count: one may have been added since. */
 boxcar_status pump_routes_are_drained(struct pump *pump, int64_t horizon_ms, bool *ret_drained,
                                       boxcar_error *err) {
@@ -174,10 +183,10 @@ boxcar_status pump_routes_are_drained(struct pump *pump, int64_t horizon_ms, boo
     TRY(pump->store->ops->subscription_read(pump->store, &choice, &rows, err));
     forwarding_offer(forwarding_of(pump), pump->worker, pump->store, rows);
     take_rows(pump, rows);
+    int64_t moved = forwarding_moved(forwarding_of(pump), pump->store->id);
     for (size_t i = 0; i < rows->count && *ret_drained; i++)
         TRY(is_forwarded(pump, &rows->items[i], horizon_ms, ret_drained, err));
-    if (*ret_drained && forwarding_is_busy(forwarding_of(pump), pump->store->id))
-        *ret_drained = false;
+    *ret_drained = *ret_drained && is_still(pump, moved);
     pump->routes.next_tell_ms = pump->now_ms + READ_MS;
     if (!*ret_drained)
         (void)pump_poke_routes(pump);

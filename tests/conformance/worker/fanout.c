@@ -453,6 +453,26 @@ static void drain_goes_on_until_the_copies_are_handled(void **state) {
     town_free(t);
 }
 
+/* BX-105: also without handlers, whichever route is asked first. */
+static void drain_goes_on_along_a_chain_of_policies(void **state) {
+    enum { LENGTH = 8, ROUNDS = 10 };
+    struct fixture *f = *state;
+    struct town *t = town_new(f);
+    for (int i = 0; i < LENGTH; i++) {
+        char name[16], from[16], to[16];
+        snprintf(name, sizeof(name), "chain-%d", LENGTH - i);
+        snprintf(from, sizeof(from), "t%d", i);
+        snprintf(to, sizeof(to), "t%d", i + 1);
+        policy(f, name, from, to);
+    }
+    for (int i = 1; i <= ROUNDS; i++) {
+        enqueue(f, "t0", "p");
+        drain(t, NULL);
+        assert_int_equal(count_topic(t, f->store, "t8"), i);
+    }
+    town_free(t);
+}
+
 /* BX-105 */
 static void worker_without_fanout_leaves_it_to_others(void **state) {
     struct fixture *f = *state;
@@ -779,6 +799,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(stopped_worker_leaves_no_lease),
     TEST(what_was_copied_too_often_is_a_dead_letter),
     TEST(drain_goes_on_until_the_copies_are_handled),
+    TEST(drain_goes_on_along_a_chain_of_policies),
     TEST(worker_without_fanout_leaves_it_to_others),
     TEST(paused_policy_forwards_nothing),
     TEST(running_worker_serves_new_policies),
