@@ -256,7 +256,8 @@ static bool is_whole(const json_t *value, size_t string_bytes, boxcar_str text, 
 }
 
 json_t *json_read(boxcar_str text, size_t flags, bool *ret_no_memory) {
-    json_error_t problem;
+    /* jansson leaves the code alone if it finds no memory at once. */
+    json_error_t problem = {.line = 0};
     json_t *value = json_loadb(text.data, text.len, flags, &problem);
     size_t string_bytes = 0;
     bool is_json =
