@@ -286,6 +286,61 @@ static void roles_look_but_only_admins_make_policies(void **state) {
     PQfinish(conn);
 }
 
+/* BX-097: what changes policies waits for a transaction that does so too, at most 10 seconds. */
+static void change_waits_a_while_for_another_that_is_not_committed(void **state) {
+    static const char *const CHANGES[] = {
+        "select fanout_pause('copies')",
+        "select fanout_resume('copies')",
+        "select fanout_rewind('copies', 'beginning')",
+        "select fanout_remove('copies')",
+        "select subscription_remove('plain')",
+    };
+    enum { COUNT = sizeof(CHANGES) / sizeof(CHANGES[0]) };
+    struct fixture *f = *state;
+    PGconn *conn = with_policy(f), *waiting[COUNT];
+    pg_exec(conn, "select subscription_add('plain', '{t}')");
+    pg_exec(conn, "begin; select fanout_add('other', '{t}', '{u}')");
+    for (size_t i = 0; i < COUNT; i++) { /* all at the same time */
+        waiting[i] = fixture_connect(f);
+        pg_exec(waiting[i], "set statement_timeout = '60 s'");
+        assert_true(PQsendQuery(waiting[i], CHANGES[i]));
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        PGresult *result = PQgetResult(waiting[i]);
+        assert_int_equal(PQresultStatus(result), PGRES_FATAL_ERROR);
+        assert_string_equal(PQresultErrorField(result, PG_DIAG_SQLSTATE), "55P03");
+        PQclear(result);
+        PQfinish(waiting[i]);
+    }
+    pg_exec(conn, "commit");
+    pg_exec(conn, "select fanout_remove('copies')");
+    PQfinish(conn);
+}
+
+/* BX-095: a removal that waits for claims of a destination does not stop those of the main reader meanwhile.
+ */
+static void removal_that_waits_for_a_destination_leaves_the_main_reader_alone(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f), *claimer = fixture_connect(f), *remover = fixture_connect(f);
+    pg_exec(conn, "select fanout_add('all', '{orders}', '{a,b}', \"only\" => true)");
+    pg_exec(claimer, "begin; select outbox_claim(" ME ", '30 s', 1, subscription => 'all/b')");
+    assert_true(PQsendQuery(remover, "select fanout_remove('all', true)"));
+    pg_await_blocked(conn, remover);
+    assert_int_equal(
+        pg_number(conn, "select count(*) from pg_locks where pid = %d and relation = 'outbox_turn'::regclass",
+                  PQbackendPID(remover)),
+        0);
+    pg_exec(claimer, "commit");
+    PGresult *result = PQgetResult(remover);
+    assert_int_equal(PQresultStatus(result), PGRES_TUPLES_OK);
+    PQclear(result);
+    pg_exec(conn, "select enqueue('orders', 'p')"); /* the main reader gets it now */
+    assert_int_equal(pg_number(conn, "select count(*) from outbox_claim(" ME ", '30 s', 1)"), 1);
+    PQfinish(conn);
+    PQfinish(claimer);
+    PQfinish(remover);
+}
+
 /* BX-105: what a worker asks again and again costs little, and knows no figures. */
 static void brief_list_has_no_figures(void **state) {
     struct fixture *f = *state;
@@ -318,6 +373,8 @@ static const struct CMUnitTest TESTS[] = {
     TEST(pause_rewind_and_remove_are_for_all_destinations),
     TEST(one_destination_is_changed_as_a_subscription_but_not_removed),
     TEST(roles_look_but_only_admins_make_policies),
+    TEST(change_waits_a_while_for_another_that_is_not_committed),
+    TEST(removal_that_waits_for_a_destination_leaves_the_main_reader_alone),
     TEST(brief_list_has_no_figures),
 };
 

@@ -203,12 +203,16 @@ static void purge_of_dead_letters_during_a_rewind_leaves_the_message_to_upkeep(v
 }
 
 /* BX-090: making a subscription holds up nobody but those who change subscriptions, however late it is
- * committed. */
+ * committed. Upkeep neither, which has to forget another one. */
 static void a_subscription_that_is_not_committed_yet_holds_up_no_work(void **state) {
     struct fixture *f = *state;
-    PGconn *conn = fixture_connect(f);
+    PGconn *conn = fixture_connect(f), *upkeep = fixture_connect(f);
     boxcar_box audit = subscribe(f, "audit", "t");
+    pg_exec(conn, "select subscription_add('former', '{t}'); select subscription_remove('former')");
     pg_exec(conn, "begin; select subscription_add('late', '{t}', start_at => 'beginning')");
+    pg_exec(upkeep, "set statement_timeout = '20 s'");
+    assert_int_equal(pg_number(upkeep, "select count(*) from _maintain(0::smallint)"), 1);
+    PQfinish(upkeep);
     boxcar_work_id id = enqueue(f, "t", "p").work_id;
     finish_as(f, BOXCAR_OUTBOX, &id, 1);
     finish_as(f, audit, &id, 1);

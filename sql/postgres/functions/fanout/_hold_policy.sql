@@ -1,6 +1,7 @@
--- Locks the subscriptions of a policy for a change, and returns their numbers and names. BX002: there is no such policy.
+-- Locks the subscriptions of a policy for a change, and returns their numbers and names. It does not wait for long for another change
+-- that is not committed. BX002: there is no such policy.
 create or replace function :"schema"._hold_policy(p_name text) returns setof :"schema".reader
-language plpgsql volatile :pinned as $$
+language plpgsql volatile :pinned set lock_timeout = '10s' as $$
 begin
     if p_name is null then
         perform :"schema"._invalid('name', 'is null: give the name of a policy');

@@ -1,6 +1,7 @@
 -- Makes a subscription: its row, its turn and sequences, and its frontier. The caller has claimed the name (_claim_name). That lock
 -- also keeps messages from leaving the log meanwhile (_leave_out): it waits for transactions that took some, and fails if one of
--- them stays open. Returns its number.
+-- them stays open. If it takes topics away from the main reader, the caller sets the rule of that one at the end (_set_rule). Returns
+-- its number.
 create or replace function :"schema"._add_reader(
     p_name text, p_box smallint, p_patterns text[], p_only boolean, p_start_at text, p_time timestamptz, p_max_lag_ms bigint,
     p_max_lag_count bigint)
@@ -17,8 +18,5 @@ begin
     values (n, p_name, p_box, p_patterns, p_only, clock_timestamp(), p_start_at, p_max_lag_ms, p_max_lag_count);
     insert into :"schema".upkeep_look (box) values (n);
     perform :"schema"._start_reader(n, p_start_at = 'end', p_time, null);
-    if p_only then
-        perform :"schema"._set_rule(p_box);
-    end if;
     return n;
 end $$;

@@ -1,5 +1,6 @@
 -- A small step of the removal of what removed subscriptions knew. The row of a subscription goes last, when no call that began before its
--- removal can add anything. Returns how many rows went.
+-- removal can add anything. While a transaction makes or removes a subscription, this waits for another round. Returns how many rows
+-- went.
 create or replace function :"schema"._forget_readers(most int) returns bigint
 language plpgsql volatile :hot as $$
 declare
@@ -9,6 +10,11 @@ declare
     step bigint;      -- of this subscription
     removed bigint;
 begin
+    begin
+        lock table :"schema".reader in row share mode nowait;
+    exception when lock_not_available then
+        return 0;
+    end;
     for n in select r.number from :"schema".reader r where r.removed_at is not null order by r.number for update skip locked loop
         with gone as (
             delete from :"schema".parked p

@@ -1,4 +1,5 @@
--- Removes a subscription; see subscription_remove. The caller has locked the table of readers.
+-- Removes a subscription; see subscription_remove. The caller has locked the table of readers. If it took
+-- topics away from the main reader, the caller sets the rule of that one at the end (_set_rule).
 create or replace function :"schema"._remove_reader(r :"schema".reader, p_force boolean) returns void
 language plpgsql volatile :pinned as $$
 declare
@@ -20,7 +21,4 @@ begin
     foreach made in array '{claims,quiet}'::text[] loop
         execute format('drop sequence :"schema".%I', made || '_' || r.number);
     end loop;
-    if r."only" then
-        perform :"schema"._set_rule(r.box);
-    end if;
 end $$;

@@ -36,4 +36,7 @@ begin
             else_topic = fanout_add.else_topic
         where r.number = n;
     end loop;
+    if "only" then   -- last: it keeps claims of the main reader out
+        perform :"schema"._set_rule(log);
+    end if;
 end $$;

@@ -4,7 +4,7 @@
 create or replace function :"schema".schedule_add(
     topic text, work_key text, every interval, jitter interval default '0', shards int default 1, then_topic text default null,
     else_topic text default null)
-returns void language plpgsql volatile security definer :pinned as $$
+returns void language plpgsql volatile security definer :pinned set lock_timeout = '5s' as $$
 declare
     ts constant timestamptz := clock_timestamp();
     new_id constant uuid := gen_random_uuid();

@@ -1,7 +1,7 @@
 -- Marks a slice as completed before its message is done, for example in the handler's own transaction. False: it is not the shard's
 -- newest slice, or is completed already. BX002: there is no such schedule.
 create or replace function :"schema".schedule_complete(topic text, work_key text, shard int, slice bigint) returns boolean
-language plpgsql volatile security definer :pinned as $$
+language plpgsql volatile security definer :pinned set lock_timeout = '5s' as $$
 declare
     s :"schema".schedule_row;
     ts constant timestamptz := clock_timestamp();

@@ -9,6 +9,7 @@ returns int language plpgsql volatile security definer :pinned as $$
 declare
     start_time timestamptz;
     log constant smallint := :"schema"._box(box);
+    n smallint;
 begin
     perform :"schema"._check_subscription_name(name);
     perform :"schema"._check_patterns(patterns);
@@ -17,6 +18,10 @@ begin
         raise exception using errcode = 'BX004', message = 'subscription_add works under READ COMMITTED only';
     end if;
     perform :"schema"._claim_name(name);
-    return :"schema"._add_reader(name, log, patterns, coalesce("only", false), start_at, start_time,
-                                 :"schema"._lag_ms(max_lag, max_lag_count), nullif(max_lag_count, 0));
+    n := :"schema"._add_reader(name, log, patterns, coalesce("only", false), start_at, start_time,
+                               :"schema"._lag_ms(max_lag, max_lag_count), nullif(max_lag_count, 0));
+    if "only" then
+        perform :"schema"._set_rule(log);
+    end if;
+    return n;
 end $$;
