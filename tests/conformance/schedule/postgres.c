@@ -100,6 +100,33 @@ static void slice_that_was_done_and_purged_does_not_come_again(void **state) {
     PQfinish(conn);
 }
 
+/* BX-106: what was done stays known while a transaction has the slice, and upkeep would remove the message.
+ */
+static void slice_in_an_open_transaction_keeps_its_message(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = with_schedule(f, 2, ""), *other = fixture_connect(f);
+    set_setting(f, "retention_done", "0");
+    for (int round = 0; round < 2; round++) { /* without and with a subscription: two ways to purge */
+        assert_int_equal(plan(conn, ME), 2);
+        pg_exec(conn, "select schedule_pause('reindex', 'products')"); /* no plan notes that they are done */
+        pg_exec(conn, "select outbox_ack(" ME ", " CLAIMED ")");
+        if (round == 1)
+            pg_exec(conn, "select outbox_ack(" ME ", array(select work_id from outbox_claim(" ME
+                          ", '1 hour', 100, subscription => 'audit')), subscription => 'audit')");
+        wait_out(f, 2);
+        pg_exec(other, "begin; select schedule_resume('reindex', 'products')");
+        maintain_readers(f);
+        pg_exec(other, "commit");
+        assert_int_equal(plan(conn, ME), 0);
+        assert_int_equal(pg_number(conn, OPEN), 0);
+        make_due(conn);
+        if (round == 0)
+            pg_exec(conn, "select subscription_add('audit', '{fanout:*}')");
+    }
+    PQfinish(conn);
+    PQfinish(other);
+}
+
 /* BX-106: whether the message stays for another reader or not. */
 static void purged_dead_letter_comes_again_beside_a_subscription(void **state) {
     struct fixture *f = *state;
@@ -408,6 +435,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(shards_are_due_at_once_and_then_when_the_cadence_is_over),
     TEST(slice_whose_message_ends_badly_comes_again),
     TEST(slice_that_was_done_and_purged_does_not_come_again),
+    TEST(slice_in_an_open_transaction_keeps_its_message),
     TEST(purged_dead_letter_comes_again_beside_a_subscription),
     TEST(slices_that_a_subscription_takes_away_complete_there),
     TEST(handler_completes_its_slice_in_its_own_transaction),

@@ -15,7 +15,8 @@ declare
     l :"schema".upkeep_look;
     firsts bigint[];
     lasts bigint[];
-    busy bigint[];
+    busy bigint[] := '{}';
+    has_slices constant boolean := p_box = 0 and exists (select from :"schema".schedule_row);
     last timestamptz;
     is_folded boolean;
     purged int8multirange;
@@ -45,12 +46,20 @@ begin
         from past p)
     select array_agg(c.first_id), array_agg(c.last_id), max(c.at), bool_and(c.is_folded) into firsts, lasts, last, is_folded
     from counted c where c.before < max_messages;
-    if p_box = 1 then   -- the keys remember that they were done; a run stays if another transaction holds one of its keys
+    -- A run stays if another transaction holds one of its keys or slices.
+    if p_box = 1 then
         busy := :"schema"._busy_keys(array(
             select generate_series(r.first_id, r.last_id) from unnest(firsts, lasts) r(first_id, last_id)));
+    elsif has_slices then
+        busy := :"schema"._busy_slices(array(
+            select generate_series(r.first_id, r.last_id) from unnest(firsts, lasts) r(first_id, last_id)));
+    end if;
+    if busy <> '{}' then
         select array_agg(r.first_id), array_agg(r.last_id) into firsts, lasts
         from unnest(firsts, lasts) r(first_id, last_id)
         where not exists (select from unnest(busy) b where b between r.first_id and r.last_id);
+    end if;
+    if p_box = 1 then   -- the keys remember that they were done
         perform :"schema"._end_keys(array(
             select generate_series(r.first_id, r.last_id) from unnest(firsts, lasts) r(first_id, last_id)));
     end if;
@@ -87,7 +96,7 @@ begin
     if :"schema"._is_step(purged) then
         perform :"schema"._count_steps(purged, 1::smallint, clock_timestamp());
     end if;
-    if exists (select from :"schema".schedule_row) then
+    if has_slices then
         perform :"schema"._complete_slices(gone);
     end if;
     update :"schema".upkeep_look x

@@ -6,19 +6,21 @@ language plpgsql volatile :hot set enable_hashjoin = on as $$
 declare
     cutoff constant timestamptz := clock_timestamp() - make_interval(
         secs => :"schema"._setting('retention_done', 7 * 86400000.0) / 1000);
-    readers constant smallint[] := array(
-        select r.number from :"schema".reader r where r.box = p_log and r.removed_at is null order by r.number);
-    leased constant int8multirange := coalesce((
-        select range_agg(x) from :"schema".lease l, unnest(l.items) x where l.box = any (readers)), '{}');
+    readers smallint[];
+    leased int8multirange;
     gone bigint[];
     busy bigint[];
     items int8multirange;
     keys uuid[];
     holders uuid[];
 begin
-    if not :"schema"._upkeep_turn(p_log) then
+    if ids = '{}' or not :"schema"._upkeep_turn(p_log) then
         return 0;
     end if;
+    readers := array(
+        select r.number from :"schema".reader r where r.box = p_log and r.removed_at is null order by r.number);
+    leased := coalesce((
+        select range_agg(x) from :"schema".lease l, unnest(l.items) x where l.box = any (readers)), '{}');
     gone := array(
         select m.work_id from :"schema".message m
         where m.work_id = any (ids) and m.box = p_log and not leased @> m.work_id
@@ -35,11 +37,15 @@ begin
         gone := array(select i from unnest(gone) i where i <> all (busy));
         perform :"schema"._end_keys(gone);
     end if;
+    if p_log = 0 and gone <> '{}' and exists (select from :"schema".schedule_row) then
+        busy := :"schema"._busy_slices(gone);
+        gone := array(select i from unnest(gone) i where i <> all (busy));
+    end if;
     if gone = '{}' then
         return 0;
     end if;
     items := :"schema"._multirange(gone);
-    if exists (select from :"schema".schedule_row) then   -- a dead letter that was purged was not done
+    if p_log = 0 and exists (select from :"schema".schedule_row) then   -- a dead letter that was purged was not done
         perform :"schema"._complete_slices(array(
             select i from unnest(gone) i where exists (
                 select from unnest(:"schema"._slice_readers()) r, :"schema"._finished(r, i) f where f.at > '-infinity')));
