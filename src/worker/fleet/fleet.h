@@ -131,8 +131,8 @@ void roster_end(struct fleet *fleet);
 /* Takes the newest list over, if there is one. */
 void roster_apply(struct fleet *fleet);
 /* Where the store with this key is; see forward_locate_fn. `fleet` is one. */
-bool roster_locate(void *fleet, boxcar_str key, struct arena *arena, boxcar_str *ret_url,
-                   boxcar_str *ret_schema);
+boxcar_status roster_locate(void *fleet, boxcar_str key, struct arena *arena, boxcar_str *ret_url,
+                            boxcar_str *ret_schema, boxcar_error *err);
 /* See forward_arrived_fn. */
 void roster_note_arrival(void *fleet, const char *store_id);
 /* Frees members that are no longer listed and do not run. */

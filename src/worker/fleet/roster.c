@@ -155,8 +155,8 @@ static boxcar_str spell(boxcar_str key, char room[BOXCAR_UUID_TEXT_SIZE]) {
     return boxcar_str_of(room);
 }
 
-bool roster_locate(void *context, boxcar_str key, struct arena *arena, boxcar_str *ret_url,
-                   boxcar_str *ret_schema) {
+boxcar_status roster_locate(void *context, boxcar_str key, struct arena *arena, boxcar_str *ret_url,
+                            boxcar_str *ret_schema, boxcar_error *err) {
     struct fleet *fleet = context;
     char room[BOXCAR_UUID_TEXT_SIZE], other[BOXCAR_UUID_TEXT_SIZE];
     boxcar_str wanted = spell(key, room);
@@ -165,8 +165,12 @@ bool roster_locate(void *context, boxcar_str key, struct arena *arena, boxcar_st
         if (member->is_listed && !str_is_empty(member->store.key) &&
             str_equal(spell(member->store.key, other), wanted))
             return arena_copy_str(arena, member->store.url, ret_url) &&
-                   arena_copy_str(arena, member->store.schema, ret_schema);
-    return false;
+                           arena_copy_str(arena, member->store.schema, ret_schema)
+                       ? BOXCAR_OK
+                       : error_no_memory(err);
+    error_set(err, BOXCAR_E_NOT_FOUND, "no store of this worker has the key \"%.*s\"", (int)key.len,
+              key.data);
+    return BOXCAR_E_NOT_FOUND;
 }
 
 void roster_note_arrival(void *context, const char *store_id) {

@@ -108,6 +108,12 @@ static void put_off(struct batch *batch, struct item **items, size_t count) {
     batch_hold_streams(batch);
 }
 
+/* What was refused by a store that seems to be the cause. When it is tried again, others come first. */
+static void unrefuse(const struct visit *visit, struct batch *batch, struct item *const *items, int count) {
+    for (int i = 0; i < count; i++)
+        item_end(batch, items[i], ITEM_DEFER, 2 * visit->next_pause_ms, NULL);
+}
+
 static void refuse(struct visit *visit, struct batch *batch, struct item *item, const boxcar_error *err) {
     atomic_fetch_add(&visit->route->stats->failures, 1);
     item_end(batch, item, ITEM_ABANDON, BOXCAR_BACKOFF, err->message);
@@ -119,7 +125,8 @@ boxcar_status batch_deliver(struct visit *visit, struct batch *batch, struct ite
     struct refusal_search search = {.end = count};
     struct item **chosen = arena_alloc_array(&batch->arena, count, sizeof(*chosen));
     boxcar_error why = BOXCAR_ERROR_INIT;
-    int refused = 0;
+    struct item *suspects[SUSPICIOUS];
+    int suspect_count = 0;
     if (!chosen)
         return error_no_memory(err);
     for (size_t size; (size = refusal_next(&search)) > 0;) {
@@ -137,11 +144,12 @@ boxcar_status batch_deliver(struct visit *visit, struct batch *batch, struct ite
             continue;
         }
         enum refusal kind = refusal_of(status);
-        bool is_alone = size == 1;
-        if (kind == REFUSAL_NONE ||
-            (kind == REFUSAL_MAYBE && is_alone && !visit->has_worked && ++refused >= SUSPICIOUS)) {
-            if (err)
-                *err = why;
+        if (kind == REFUSAL_MAYBE && size == 1 && !visit->has_worked)
+            suspects[suspect_count++] = chosen[0];
+        if (kind == REFUSAL_NONE || suspect_count == SUSPICIOUS) {
+            if (!visit->has_worked)
+                unrefuse(visit, batch, suspects, suspect_count);
+            *err = why;
             return status;
         }
         if (refusal_refused(&search, size))

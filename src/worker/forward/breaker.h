@@ -18,6 +18,8 @@ static inline bool breaker_is_open(const struct breaker *breaker) { return break
 static inline bool breaker_blocks(const struct breaker *breaker, int64_t now_ms) {
     return breaker->failures > 0 && now_ms < breaker->until_ms;
 }
+/* The longest that the pause after the next failure may be. */
+int64_t breaker_next_pause_ms(const struct breaker *breaker);
 /* One more failure. `chance` in [0, 1) keeps many workers from coming back at once. true = it is the first:
  * worth a line in the log. */
 bool breaker_fail(struct breaker *breaker, int64_t now_ms, double chance);

@@ -14,10 +14,10 @@
 
 #include "worker/worker.h"
 
-/* Where the store with this key is; the texts are copied to the arena. false = no store has it, or memory is
- * short. */
-typedef bool forward_locate_fn(void *context, boxcar_str key, struct arena *arena, boxcar_str *ret_url,
-                               boxcar_str *ret_schema);
+/* Where the store with this key is; the texts are copied to the arena. BOXCAR_E_NOT_FOUND = no store has it.
+ */
+typedef boxcar_status forward_locate_fn(void *context, boxcar_str key, struct arena *arena,
+                                        boxcar_str *ret_url, boxcar_str *ret_schema, boxcar_error *err);
 
 /* `worker` is the whole one and outlives it. It knows no other store. NULL = out of memory. */
 struct forwarding *forwarding_new(struct boxcar_worker *worker);

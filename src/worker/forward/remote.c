@@ -13,6 +13,7 @@
 #include "visit.h"
 
 #define SHOWN_MAX 100 /* bytes of a name in an error */
+#define STALE_MS 1000 /* a connection that had broken is found out before */
 
 /* A store that messages go to, for a while. */
 struct place {
@@ -32,17 +33,15 @@ static void place_close(struct visit *visit, struct place *place, bool is_good) 
     place->store = NULL;
 }
 
-/* false = the worker has no such store. */
-static bool place_find(struct visit *visit, boxcar_str key, struct arena *arena, struct place *ret_place) {
+/* BOXCAR_E_NOT_FOUND = the worker has no such store. Any other error: it has, and cannot use it now. */
+static boxcar_status place_find(struct visit *visit, boxcar_str key, struct arena *arena,
+                                struct place *ret_place, boxcar_error *err) {
     const struct forwarding *forwarding = visit->forwarding;
     struct place place = {.options = visit->source->options};
-    if (!forwarding->locate ||
-        !forwarding->locate(forwarding->stores, key, arena, &place.options.url, &place.options.schema))
-        return false;
-    if (store_identify(place.options.url, place.options.schema, &place.id, NULL) != BOXCAR_OK)
-        return false;
+    TRY(forwarding->locate(forwarding->stores, key, arena, &place.options.url, &place.options.schema, err));
+    TRY(store_identify(place.options.url, place.options.schema, &place.id, err));
     *ret_place = place;
-    return true;
+    return BOXCAR_OK;
 }
 
 /* ---- sending ---- */
@@ -62,15 +61,20 @@ static boxcar_status store_copies(const struct visit *visit, struct place *place
     return BOXCAR_OK;
 }
 
-/* A connection that was not used for a while may have broken meanwhile: that says nothing about the store. */
+/* A connection that was not used for a while may have broken meanwhile: that says nothing about the store. It
+ * is found out at once; what takes long is the store. However the store refuses a new connection, its copies
+ * were not refused: it is away. */
 static boxcar_status send_there(struct visit *visit, struct item *const *items, size_t count, void *context,
                                 boxcar_error *err) {
     struct place *place = context;
+    int64_t began_ms = clock_ms();
     boxcar_status status = store_copies(visit, place, items, count, err);
-    if (status != BOXCAR_E_UNAVAILABLE || !place->is_used)
+    if (status != BOXCAR_E_UNAVAILABLE || !place->is_used || clock_ms() - began_ms >= STALE_MS ||
+        atomic_load(&visit->forwarding->stopping))
         return status;
     place_close(visit, place, false);
-    TRY(place_open(visit, place, err));
+    if (place_open(visit, place, err) != BOXCAR_OK)
+        return err->status = BOXCAR_E_UNAVAILABLE;
     place->is_used = false;
     return store_copies(visit, place, items, count, err);
 }
@@ -80,13 +84,15 @@ static boxcar_status send_there(struct visit *visit, struct item *const *items, 
 enum visit_end remote_open(struct visit *visit) {
     struct destination destination;
     struct place place;
-    boxcar_error err = BOXCAR_ERROR_INIT;
-    if (destination_parse(visit->route->destinations[0], "destination", &destination, &err) != BOXCAR_OK ||
-        !place_find(visit, destination.store, &visit->arena, &place))
+    if (destination_parse(visit->route->destinations[0], "destination", &destination, NULL) != BOXCAR_OK)
         return VISIT_UNKNOWN;
+    boxcar_status status = place_find(visit, destination.store, &visit->arena, &place, &visit->err);
+    if (status != BOXCAR_OK)
+        return status == BOXCAR_E_NOT_FOUND ? VISIT_UNKNOWN : VISIT_AWAY;
     visit->there_id = place.id;
     visit->there_options = place.options;
     visit->box_there = destination.box;
+    visit->next_pause_ms = breaker_next_pause_ms(&visit->route->breaker);
     if (place_open(visit, &place, &visit->err) != BOXCAR_OK)
         return VISIT_AWAY;
     visit->there = place.store;
@@ -231,19 +237,23 @@ static void deliver_group(struct visit *visit, struct batch *batch, struct item 
     AUTO_ARENA struct arena arena = ARENA_INIT;
     boxcar_str key = items[0]->key;
     const struct tenant *tenant = tenant_find(visit->route, key);
-    struct place place;
+    struct place place = {.store = NULL};
     boxcar_error err = BOXCAR_ERROR_INIT;
     int64_t now = clock_ms();
     if (tenant && breaker_blocks(&tenant->breaker, now)) {
         end_all(batch, items, count, ITEM_DEFER, tenant->breaker.until_ms - now, NULL);
         return;
     }
-    if (!place_find(visit, key, &arena, &place)) {
+    boxcar_status status = place_find(visit, key, &arena, &place, &err);
+    if (status == BOXCAR_E_NOT_FOUND) {
         refuse_unknown(visit, batch, items, count);
         return;
     }
     visit->has_worked = false; /* that store */
-    boxcar_status status = place_open(visit, &place, &err);
+    visit->next_pause_ms =
+        breaker_next_pause_ms(tenant ? &tenant->breaker : &(struct breaker){.failures = 0});
+    if (status == BOXCAR_OK)
+        status = place_open(visit, &place, &err);
     if (status == BOXCAR_OK)
         status = batch_deliver(visit, batch, items, count, ITEM_SENT, send_there, &place, &err);
     if (status == BOXCAR_OK)

@@ -135,5 +135,6 @@ boxcar_status scatter_deliver(struct visit *visit, struct batch *batch, boxcar_e
     for (size_t i = 0; i < batch->count; i++)
         if (batch->items[i].end == ITEM_SEND)
             items[count++] = &batch->items[i];
+    visit->has_worked = true; /* the claim */
     return batch_deliver(visit, batch, items, count, ITEM_DONE, send_or_skip, NULL, err);
 }

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/utf8.h"
+#include "choice.h"
 #include "request/refusal.h"
 #include "request/request.h"
 
@@ -46,6 +47,7 @@ static boxcar_status search(struct visit *visit, struct batch *batch, boxcar_err
     for (size_t i = 0; i < batch->count; i++)
         if (batch->items[i].end == ITEM_SEND)
             items[count++] = &batch->items[i];
+    visit->has_worked = true; /* the claim */
     return batch_deliver(visit, batch, items, count, ITEM_DONE, local_send, NULL, err);
 }
 
@@ -154,7 +156,14 @@ static enum visit_end pass_on_all(struct visit *visit) {
     return end;
 }
 
+/* A worker without a list of stores knows none by name: it leaves such a route to one that has a list. */
+static bool knows_no_store(const struct visit *visit) {
+    return !visit->forwarding->locate && route_is_remote(visit->route);
+}
+
 enum visit_end visit_run(struct visit *visit) {
+    if (knows_no_store(visit))
+        return VISIT_UNKNOWN;
     if (visit->route->kind != ROUTE_STORE)
         return pass_on_all(visit);
     enum visit_end end = remote_open(visit);

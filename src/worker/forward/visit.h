@@ -23,6 +23,7 @@ struct visit {
     int64_t claimed_at_ms; /* the batch */
     bool is_away;          /* the destination failed: no further batch */
     bool has_worked;       /* the destination has taken something */
+    int64_t next_pause_ms; /* of the destination, if it fails */
     bool found;            /* anything */
     boxcar_error err;      /* why it is away; of the source, why that is */
 

@@ -226,7 +226,8 @@ static void await_topic(struct town *t, boxcar_store *store, const char *topic, 
 
 static void await_log(struct town *t, const char *text) {
     for (int i = 0; !has_logged(t, text); i++) {
-        assert_true(i < 4000);
+        if (i == 4000)
+            fail_msg("\"%s\" is not among the records:\n%s", text, t->logged);
         pause_ms(5);
     }
 }
@@ -404,6 +405,38 @@ static void copy_that_another_store_refuses_holds_up_no_other(void **state) {
     drain(t, NULL);
     assert_int_equal(count_in(t, t->stores[1], BOXCAR_OUTBOX, "t"), 2 * COUNT);
     assert_status_as(f, route_of(f, "copies/store:second"), large, BOXCAR_FAILED);
+    town_free(t);
+}
+
+static void refuse_bad_payloads(struct fixture *f) {
+    fixture_sql(f,
+                "create trigger refuse before insert on boxcar_message when new.payload = 'bad' "
+                "and new.topic <> 't' begin select raise(abort, 'a bad one'); end",
+                "create function refuse() returns trigger language plpgsql as "
+                "$$begin raise exception 'a bad one'; end$$; "
+                "create trigger refuse before insert on message for each row "
+                "when (new.payload = 'bad' and new.topic <> 't') execute function refuse()");
+}
+
+/* BX-097: its own store refuses the first ones for a reason of which it says nothing. */
+static void first_copies_that_are_refused_hold_up_no_other(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_new(f);
+    const char *places[] = {"x", "y"};
+    set_setting(f, "max_attempts", "1");
+    policy(f, "copies", "t", "copy");
+    policy_to(f, "both", "t", places, 2, "done", NULL);
+    refuse_bad_payloads(f);
+    for (int i = 0; i < 5; i++)
+        enqueue(f, "t", "bad");
+    for (int i = 0; i < COUNT; i++)
+        enqueue(f, "t", "p");
+    start(t, NULL);
+    await_topic(t, f->store, "copy", COUNT);
+    await_topic(t, f->store, "x", COUNT);
+    stop(t);
+    assert_int_equal(stats_as(f, route_of(f, "copies/copy")).failed, 5);
+    assert_int_equal(stats_as(f, route_of(f, "both/all")).failed, 5);
     town_free(t);
 }
 
@@ -650,6 +683,26 @@ static void unknown_store_is_left_to_others(void **state) {
     town_free(t);
 }
 
+/* BX-097, BX-105: a worker without a list of stores knows no tenant. */
+static void tenants_are_left_to_workers_that_know_stores(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_new(f);
+    set_setting(f, "max_attempts", "1");
+    policy(f, "copies", "t", "tenant:tenant");
+    enqueue_for(f, "second");
+    drain(t, NULL);
+    assert_int_equal(stats_as(f, route_of(f, "copies/tenant:tenant")).ready, 1);
+    assert_true(has_logged(t, "no store of this worker"));
+    town_free(t);
+}
+
+static void assert_no_attempt(struct fixture *f, const char *route, boxcar_work_id id) {
+    boxcar_attempt_list *attempts;
+    ASSERT_OK(f, boxcar_subscription_attempt_read(f->store, route_of(f, route), id, &attempts, &f->err));
+    assert_int_equal(attempts->count, 0);
+    boxcar_list_free(attempts);
+}
+
 /* BX-097, BX-102: no attempt is spent while it is away, and no other route waits. */
 static void destination_that_is_away_gets_its_messages_later(void **state) {
     struct fixture *f = *state;
@@ -669,11 +722,30 @@ static void destination_that_is_away_gets_its_messages_later(void **state) {
     await_topic(t, t->stores[1], "t", COUNT);
     stop(t);
     assert_true(has_logged(t, "takes messages again"));
-    boxcar_attempt_list *attempts;
-    ASSERT_OK(f, boxcar_subscription_attempt_read(f->store, route_of(f, "copies/store:second"), first,
-                                                  &attempts, &f->err));
-    assert_int_equal(attempts->count, 0);
-    boxcar_list_free(attempts);
+    assert_no_attempt(f, "copies/store:second", first);
+    town_free(t);
+}
+
+/* BX-097: when a store refuses whatever comes, the messages are not the cause. */
+static void destination_that_refuses_everything_costs_no_attempt(void **state) {
+    struct fixture *f = *state;
+    struct town *t = town_with_neighbours(f);
+    struct fixture beside = {.kind = FIXTURE_SQLITE};
+    snprintf(beside.url, sizeof(beside.url), "%s", t->urls[1]);
+    fixture_sql(&beside,
+                "create trigger refuse before insert on boxcar_message begin "
+                "select raise(abort, 'not now'); end",
+                NULL);
+    set_setting(f, "max_attempts", "1");
+    policy(f, "copies", "t", "store:second");
+    for (int i = 0; i < COUNT; i++)
+        enqueue(f, "t", "p");
+    start(t, NULL);
+    await_log(t, "the destination cannot be used");
+    fixture_sql(&beside, "drop trigger refuse", NULL);
+    await_topic(t, t->stores[1], "t", COUNT);
+    stop(t);
+    assert_int_equal(stats_as(f, route_of(f, "copies/store:second")).failed, 0);
     town_free(t);
 }
 
@@ -796,6 +868,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(bad_message_holds_up_no_other),
     TEST(copy_that_is_refused_holds_up_no_other),
     TEST(copy_that_another_store_refuses_holds_up_no_other),
+    TEST(first_copies_that_are_refused_hold_up_no_other),
     TEST(stopped_worker_leaves_no_lease),
     TEST(what_was_copied_too_often_is_a_dead_letter),
     TEST(drain_goes_on_until_the_copies_are_handled),
@@ -810,7 +883,9 @@ static const struct CMUnitTest TESTS[] = {
     TEST(store_under_test_is_a_destination),
     TEST(copies_go_to_the_tenant_of_a_header),
     TEST(unknown_store_is_left_to_others),
+    TEST(tenants_are_left_to_workers_that_know_stores),
     TEST(destination_that_is_away_gets_its_messages_later),
+    TEST(destination_that_refuses_everything_costs_no_attempt),
     TEST(streams_go_to_other_stores_in_order),
     TEST(policies_of_idle_stores_are_served),
     TEST(worker_plans_what_is_due),
