@@ -127,28 +127,6 @@ static void slice_in_an_open_transaction_keeps_its_message(void **state) {
     PQfinish(other);
 }
 
-/* BX-106: whether the message stays for another reader or not. */
-static void purged_dead_letter_comes_again_beside_a_subscription(void **state) {
-    struct fixture *f = *state;
-    PGconn *conn = with_schedule(f, 1, "");
-    pg_exec(conn, "select subscription_add('audit', '{fanout:*}')");
-    for (int round = 0; round < 2; round++) {
-        assert_int_equal(plan(conn, ME), 1);
-        if (round == 1)
-            pg_exec(conn, "select outbox_ack(" ME ", array(select work_id from outbox_claim(" ME
-                          ", '1 hour', 100, subscription => 'audit')), subscription => 'audit')");
-        set_setting(f, "retention_done", "0");
-        pg_exec(conn, "select outbox_fail(" ME ", " CLAIMED ", error => 'no')");
-        pg_exec(conn, "select dead_purge(array(select work_id from dead_letter))");
-        assert_int_equal(
-            pg_number(conn, "select count(*) from message join schedule_slice using (message_id)"),
-            1 - round);
-    }
-    assert_int_equal(plan(conn, ME), 1);
-    assert_int_equal(pg_number(conn, "select tries from schedule_slice where slice = 1"), 3);
-    PQfinish(conn);
-}
-
 /* BX-106, BX-095: the reader that takes a topic away is the one that counts. */
 static void slices_that_a_subscription_takes_away_complete_there(void **state) {
     struct fixture *f = *state;
@@ -436,7 +414,6 @@ static const struct CMUnitTest TESTS[] = {
     TEST(slice_whose_message_ends_badly_comes_again),
     TEST(slice_that_was_done_and_purged_does_not_come_again),
     TEST(slice_in_an_open_transaction_keeps_its_message),
-    TEST(purged_dead_letter_comes_again_beside_a_subscription),
     TEST(slices_that_a_subscription_takes_away_complete_there),
     TEST(handler_completes_its_slice_in_its_own_transaction),
     TEST(planner_in_an_open_transaction_holds_up_nobody),

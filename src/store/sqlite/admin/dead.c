@@ -163,6 +163,7 @@ static boxcar_status leave_to_others(struct sqlite_store *store, int64_t work_id
     TRY(query_do(store, S_ATTEMPT_DELETE, err, Q_INT(work_id), Q_INT(work_id)));
     TRY(query_do(store, S_KEY_BURY, err, Q_INT(work_id), Q_INT(row->died_at)));
     TRY(sqlite_join_settle_range(store, work_id, work_id, err));
+    TRY(sqlite_slice_give_up(store, work_id, err));
     return sqlite_pass(store, work_id, err);
 }
 
@@ -182,6 +183,8 @@ static boxcar_status remove_message(struct sqlite_store *store, int64_t work_id,
 /* A subscription only forgets it. If it has not met the message, it must not meet it any more. */
 static boxcar_status forget(struct sqlite_store *store, int64_t work_id, boxcar_error *err) {
     TRY(query_do(store, S_ATTEMPT_DELETE, err, Q_INT(work_id), Q_INT(work_id)));
+    if (store->reader->only)
+        TRY(sqlite_slice_give_up(store, work_id, err));
     return query_do(store, S_SKIP_NOTE, err, Q_INT(store->reader->number), Q_INT(work_id));
 }
 

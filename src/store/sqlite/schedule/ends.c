@@ -2,7 +2,7 @@
  *
  * A slice ends as its message does for the main reader, or for a subscription that takes its topic from that.
  * A message that is gone was not done: when a message that was done is removed, its slice is completed
- * before. */
+ * before. A slice whose message its reader has given up has no message any more. */
 #include "schedule.h"
 
 /* As S_SLICES_OPEN says it. */
@@ -74,4 +74,17 @@ boxcar_status sqlite_slices_look(struct sqlite_store *store, const struct schedu
 boxcar_status sqlite_slices_settle_range(struct sqlite_store *store, int64_t first, int64_t last,
                                          boxcar_error *err) {
     return query_do(store, S_SLICES_SETTLE, err, Q_INT(first), Q_INT(last), Q_INT(store->now));
+}
+
+boxcar_status sqlite_slice_give_up(struct sqlite_store *store, int64_t work_id, boxcar_error *err) {
+    TRY(query_do(store, S_SLICES_SETTLE, err, Q_INT(work_id), Q_INT(work_id), Q_TIME(BOXCAR_TIME_NONE)));
+    return query_do(store, S_SLICES_FAIL, err, Q_INT(work_id), Q_INT(work_id));
+}
+
+boxcar_status sqlite_slices_complete(struct sqlite_store *store, boxcar_error *err) {
+    return query_do(store, S_SLICES_SETTLE, err, Q_INT(0), Q_INT(INT64_MAX), Q_TIME(BOXCAR_TIME_NONE));
+}
+
+boxcar_status sqlite_slices_give_up_passed(struct sqlite_store *store, boxcar_error *err) {
+    return query_do(store, S_SLICES_FAIL_PASSED, err);
 }

@@ -64,5 +64,11 @@ boxcar_status sqlite_slices_look(struct sqlite_store *store, const struct schedu
 /* These messages are about to be removed: those that were done complete their slices. */
 boxcar_status sqlite_slices_settle_range(struct sqlite_store *store, int64_t first, int64_t last,
                                          boxcar_error *err);
+/* The reader that counts gives this message up: if it was not done, its slice is due again. */
+boxcar_status sqlite_slice_give_up(struct sqlite_store *store, int64_t work_id, boxcar_error *err);
+/* The same for what only a removed subscription would have read. Before: it is there still, and what it has
+ * done is completed. */
+boxcar_status sqlite_slices_complete(struct sqlite_store *store, boxcar_error *err);
+boxcar_status sqlite_slices_give_up_passed(struct sqlite_store *store, boxcar_error *err);
 
 #endif

@@ -555,7 +555,8 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
         "exists (select 1 from boxcar_message m where m.work_id = s.work_id) as is_there "
         "from boxcar_schedule_shard s indexed by boxcar_schedule_shard_due "
         "where s.schedule_id = ?1 and s.due_at is null)",
-    /* What is neither done nor dead was passed over, and the subscription that takes it has forgotten it. */
+    /* What is neither done nor dead was passed over, and the subscription that takes it has forgotten it: it
+     * was done at ?3, or, without ?3, it stays open. */
     [S_SLICES_SETTLE] =
         "update boxcar_schedule_shard as x set completed_at = e.at, due_at = e.at + e.every_ms * 1000 "
         "+ " JITTER(
@@ -564,7 +565,16 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
                            "join boxcar_schedule_row r on r.schedule_id = s.schedule_id "
                            "where s.due_at is null and s.work_id between ?1 and ?2 "
                            "and not exists (select 1 from boxcar_dead d where d.work_id = s.work_id)) e "
-                           "where x.schedule_id = e.schedule_id and x.shard = e.shard",
+                           "where x.schedule_id = e.schedule_id and x.shard = e.shard and e.at is not null",
+    /* A slice without a message has ended, and not well. */
+    [S_SLICES_FAIL] = "update boxcar_schedule_shard set work_id = null "
+                      "where due_at is null and work_id between ?1 and ?2",
+    [S_SLICES_FAIL_PASSED] =
+        "update boxcar_schedule_shard as s set work_id = null where s.due_at is null and exists "
+        "(select 1 from boxcar_passed p where p.first_id = (select max(o.first_id) from boxcar_passed o "
+        "where o.first_id <= s.work_id) and p.last_id >= s.work_id) and not exists (select 1 from "
+        "boxcar_reader r join boxcar_wanted w on w.reader = r.number and w.work_id = s.work_id "
+        "where " IS_TAKING ")",
     [S_SLICE_WRITE] =
         "update boxcar_schedule_shard set slice = ?3, tries = ?4, message_id = ?5, work_id = ?6, "
         "enqueued_at = ?7, completed_at = null, due_at = null "

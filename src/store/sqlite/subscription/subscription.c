@@ -5,6 +5,7 @@
 #include "policy.h"
 #include "reader.h"
 #include "store/sqlite/connection/transaction.h"
+#include "store/sqlite/schedule/schedule.h"
 
 struct changing {
     const struct subscription_change *change;
@@ -59,7 +60,8 @@ static boxcar_status check_leases(struct sqlite_store *store, boxcar_error *err)
     TRY(query_step(&query, &leased, err));
     return !leased ? BOXCAR_OK
                    : error_set(err, BOXCAR_E_CONFLICT,
-                               "messages of the subscription are leased: pause it and try again in a moment, or force it, "
+                               "messages of the subscription are leased: pause it and try again in a moment, "
+                               "or force it, "
                                "which ends these leases");
 }
 
@@ -70,9 +72,11 @@ static boxcar_status end(struct sqlite_store *store, bool force, boxcar_error *e
                                                 S_REMOVE_REWINDS,   S_REMOVE_SKIPS,   S_REMOVE_MARK};
     if (!force)
         TRY(check_leases(store, err));
+    if (store->reader->only)
+        TRY(sqlite_slices_complete(store, err));
     for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++)
         TRY(query_do(store, statements[i], err, Q_INT(store->reader->number)));
-    return BOXCAR_OK;
+    return store->reader->only ? sqlite_slices_give_up_passed(store, err) : BOXCAR_OK;
 }
 
 static boxcar_status remove_reader(struct sqlite_store *store, const struct subscription_change *change,
