@@ -80,17 +80,11 @@ struct fanout_rows {
     LIST_OF(boxcar_fanout);
 };
 
-static boxcar_str policy_of(const boxcar_subscription *route) {
-    boxcar_str policy, destination;
-
-    return fanout_split_name(route->name, &policy, &destination) ? policy : route->name;
-}
-
 /* By policies first: in the order of whole names, "a-b/x" comes before "a/x". */
 static int compare(const void *a, const void *b) {
     const boxcar_subscription *left = *(const boxcar_subscription *const *)a;
     const boxcar_subscription *right = *(const boxcar_subscription *const *)b;
-    int order = str_compare(policy_of(left), policy_of(right));
+    int order = str_compare(fanout_policy_of(left->name), fanout_policy_of(right->name));
 
     return order != 0 ? order : str_compare(left->name, right->name);
 }
@@ -101,7 +95,7 @@ static bool begin_policy(struct fanout_rows *list, const boxcar_subscription *co
 
     if (!policy)
         return false;
-    *policy = (boxcar_fanout){.name = policy_of(routes[0]),
+    *policy = (boxcar_fanout){.name = fanout_policy_of(routes[0]->name),
                               .box = routes[0]->box,
                               .patterns = routes[0]->patterns,
                               .pattern_count = routes[0]->pattern_count,
@@ -122,8 +116,8 @@ static bool group(struct fanout_rows *list, const struct subscription_rows *rows
         routes[i] = &rows->items[i];
     qsort(routes, rows->count, sizeof(const boxcar_subscription *), compare);
     for (size_t i = 0; i < rows->count; i++) {
-        bool is_next =
-            list->count == 0 || !str_equal(list->items[list->count - 1].name, policy_of(routes[i]));
+        bool is_next = list->count == 0 ||
+                       !str_equal(list->items[list->count - 1].name, fanout_policy_of(routes[i]->name));
         if (is_next && !begin_policy(list, routes + i))
             return false;
         list->items[list->count - 1].route_count++;

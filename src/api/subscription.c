@@ -7,10 +7,9 @@
 
 /* What the log says of each. */
 static const char *const DONE[] = {
-    [SUBSCRIPTION_ADD] = "subscription added",      [SUBSCRIPTION_ADD_POLICY] = "policy added",
-    [SUBSCRIPTION_PAUSE] = "subscription paused",   [SUBSCRIPTION_RESUME] = "subscription resumed",
-    [SUBSCRIPTION_ALTER] = "subscription changed",  [SUBSCRIPTION_REWIND] = "subscription rewound",
-    [SUBSCRIPTION_REMOVE] = "subscription removed",
+    [SUBSCRIPTION_ADD] = "subscription added",      [SUBSCRIPTION_PAUSE] = "subscription paused",
+    [SUBSCRIPTION_RESUME] = "subscription resumed", [SUBSCRIPTION_ALTER] = "subscription changed",
+    [SUBSCRIPTION_REWIND] = "subscription rewound", [SUBSCRIPTION_REMOVE] = "subscription removed",
 };
 
 static boxcar_status change(boxcar_store *store, const struct subscription_change *change,

@@ -40,6 +40,13 @@ static boxcar_str cut_at_slash(boxcar_str text, boxcar_str *ret_rest) {
     return (boxcar_str){text.data, len};
 }
 
+bool fanout_has_placeholder(boxcar_str destination) {
+    for (; destination.len > 0; destination = (boxcar_str){destination.data + 1, destination.len - 1})
+        if (str_starts_with(destination, AS_IT_IS))
+            return true;
+    return false;
+}
+
 /* The topic of a destination: {topic} is the only placeholder, and a * would match nothing.
  * _check_destinations of PostgreSQL has the same rules. */
 static boxcar_status check_template(boxcar_str topic, const char *argument, boxcar_error *err) {
@@ -143,6 +150,12 @@ bool fanout_split_name(boxcar_str name, boxcar_str *ret_policy, boxcar_str *ret_
     *ret_policy = policy;
     *ret_destination = destination;
     return true;
+}
+
+boxcar_str fanout_policy_of(boxcar_str name) {
+    boxcar_str policy, destination;
+
+    return fanout_split_name(name, &policy, &destination) ? policy : name;
 }
 
 /* ---- headers ---- */

@@ -35,6 +35,10 @@ boxcar_status destination_topic(const struct destination *destination, boxcar_st
 
 /* The name of a policy's subscription, POLICY/DESTINATION, in two parts. False: it is no such name. */
 bool fanout_split_name(boxcar_str name, boxcar_str *ret_policy, boxcar_str *ret_destination);
+/* The policy that the subscription belongs to; the whole name if it is none of a policy. Borrowed. */
+boxcar_str fanout_policy_of(boxcar_str name);
+/* Whether {topic} is in the destination. */
+bool fanout_has_placeholder(boxcar_str destination);
 
 /* The value of a header, in the arena; absent = the message does not have it. BOXCAR_E_INVALID: `headers` is
  * no JSON object. */

@@ -136,6 +136,22 @@ static void names_of_policies_to_change_are_checked(void **state) {
     }
 }
 
+/* BX-095, BX-099: its join would wait for a step that nobody can enqueue. */
+static void a_destination_that_is_taken_cannot_be_a_step(void **state) {
+    struct fixture *f = *state;
+    const boxcar_str topic = BOXCAR_STR("taken.*");
+    const boxcar_str places[] = {PLACE, BOXCAR_STR("taken.a")};
+    boxcar_new_subscription only = new_subscription("a", &topic);
+    boxcar_new_fanout fanout = new_fanout("p", &PATTERN, places, 2);
+    only.only = true;
+    subscribe_this(f, &only);
+    fanout.then_topic = BOXCAR_STR("done");
+    ASSERT_INVALID(f, "destinations[1]", add(f, &fanout));
+    assert_no_fanout(f, "p");
+    fanout.then_topic = BOXCAR_NO_STR;
+    ASSERT_OK(f, add(f, &fanout));
+}
+
 static const struct CMUnitTest TESTS[] = {
     TEST(names_are_checked),
     TEST(a_name_and_a_destination_fit_into_the_name_of_a_subscription),
@@ -144,6 +160,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(patterns_and_places_are_checked),
     TEST(a_join_is_of_topics_of_this_store),
     TEST(names_of_policies_to_change_are_checked),
+    TEST(a_destination_that_is_taken_cannot_be_a_step),
 };
 
 const struct suite FANOUT_BAD_INPUT_SUITE = SUITE(TESTS);

@@ -35,20 +35,16 @@ boxcar_status sqlite_policy_numbers(struct sqlite_store *store, boxcar_str name,
     return *ret_count > 0 ? BOXCAR_OK : store_refuse_policy(name, err);
 }
 
-static boxcar_str policy_of(boxcar_str name) {
-    boxcar_str policy, destination;
-    return fanout_split_name(name, &policy, &destination) ? policy : name;
-}
-
 boxcar_status sqlite_policy_check_free(struct sqlite_store *store, int64_t number, boxcar_error *err) {
     AUTO_QUERY struct query query = query_with(store, S_POLICY_OF, Q_INT(number));
     bool found;
     TRY(query_step(&query, &found, err));
     if (!found)
         return BOXCAR_OK;
-    boxcar_str shown = utf8_cut(policy_of(query_get_text(&query, 0)), SHOWN_MAX);
+    boxcar_str shown = utf8_cut(fanout_policy_of(query_get_text(&query, 0)), SHOWN_MAX);
     error_set(err, BOXCAR_E_CONFLICT,
-              "the subscription belongs to the policy \"%.*s\" and goes and changes with it: boxcar fanout rm %.*s removes it whole",
+              "the subscription belongs to the policy \"%.*s\" and goes and changes with it: boxcar fanout "
+              "rm %.*s removes it whole",
               (int)shown.len, shown.data, (int)shown.len, shown.data);
     if (err != NULL)
         snprintf(err->argument, sizeof(err->argument), "name");
@@ -103,7 +99,7 @@ static boxcar_status read_policies(struct sqlite_store *store, struct policies *
 static boxcar_status error_circle(const struct circle_search *search, size_t length, boxcar_error *err) {
     AUTO_BUF struct buf text = BUF_INIT;
     for (size_t i = 0; i <= length; i++) {
-        boxcar_str name = policy_of(search->policies[search->path[i % length]].name);
+        boxcar_str name = fanout_policy_of(search->policies[search->path[i % length]].name);
         buf_append_text(&text, i > 0 ? " -> " : "");
         buf_append_str(&text, utf8_cut(name, SHOWN_MAX));
     }
@@ -140,6 +136,27 @@ static boxcar_status check_circle(struct sqlite_store *store, const boxcar_new_f
 }
 
 /* ---- adding ---- */
+
+/* Joins count what the main reader ends, and it would never get these copies. Where {topic} is in it, each
+ * message tells. */
+static boxcar_status check_members(struct sqlite_store *store, const boxcar_new_fanout *policy,
+                                   boxcar_error *err) {
+    char argument[sizeof(((boxcar_error *)NULL)->argument)];
+    for (size_t i = 0; i < policy->destination_count; i++) {
+        bool taken = false;
+        if (!fanout_has_placeholder(policy->destinations[i]))
+            TRY(sqlite_reader_takes(store, BOXCAR_OUTBOX, policy->destinations[i], &taken, err));
+        snprintf(argument, sizeof(argument), "destinations[%zu]", i);
+        if (taken)
+            return error_invalid(
+                err, argument,
+                "%s cannot be a step of a join: a subscription takes the topic from the main "
+                "reader (only), and joins count what that ends: leave then_topic out, or "
+                "use another topic",
+                argument);
+    }
+    return BOXCAR_OK;
+}
 
 static boxcar_status join_name(struct sqlite_store *store, boxcar_str policy, boxcar_str route,
                                boxcar_str *ret_name, boxcar_error *err) {
@@ -185,6 +202,8 @@ boxcar_status sqlite_policy_add(struct sqlite_store *store, const boxcar_new_fan
     bool joins = !str_is_absent(policy->then_topic);
     TRY(sqlite_reader_check_name(store, policy->name, err));
     TRY(check_circle(store, policy, err));
+    if (joins)
+        TRY(check_members(store, policy, err));
     if (policy->only)
         TRY(sqlite_reader_check_taking(store, policy->box, policy->patterns, policy->pattern_count, err));
     TRY(add_route(store, policy, joins ? BOXCAR_STR(FANOUT_ALL) : policy->destinations[0],
