@@ -1,22 +1,33 @@
 #include "choice.h"
 
-static void consider(struct task *best, struct source *source, struct route *route, int64_t at_ms) {
-    if (!best->source || at_ms < best->at_ms)
-        *best = (struct task){source, route, at_ms};
-}
-
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
+bool task_may_hang(const struct task *task) {
+    return breaker_is_open(&task->source->breaker) || (task->route && route_is_remote(task->route));
+}
+
+/* One thread at a time finds out whether a source that failed is back. */
+static bool may_begin(const struct forwarding *forwarding, const struct task *task) {
+    if (breaker_is_open(&task->source->breaker) && task->source->busy > 0)
+        return false;
+    return !task_may_hang(task) || forwarding->busy_remote < FORWARD_REMOTE_THREADS;
+}
+
+static void consider(const struct forwarding *forwarding, struct task *best, struct task task) {
+    if (breaker_is_open(&task.source->breaker))
+        task.at_ms = later(task.at_ms, task.source->breaker.until_ms);
+    if (may_begin(forwarding, &task) && (!best->source || task.at_ms < best->at_ms))
+        *best = task;
+}
+
 static void consider_source(const struct forwarding *forwarding, struct source *source, struct task *best) {
-    int64_t not_before = breaker_is_open(&source->breaker) ? source->breaker.until_ms : 0;
     if (source->is_gone)
         return;
     if (source->plan.is_wanted && !source->plan.is_busy)
-        consider(best, source, NULL, later(source->plan.next_ms, not_before));
+        consider(forwarding, best, (struct task){source, NULL, source->plan.next_ms});
     for (struct route *route = source->routes; route; route = route->next)
-        if (!route->is_busy && !route->is_gone && !route->is_paused &&
-            !(route_is_remote(route) && forwarding->busy_remote >= FORWARD_REMOTE_THREADS))
-            consider(best, source, route, later(route->next_look_ms, not_before));
+        if (!route->is_busy && !route->is_gone && !route->is_paused)
+            consider(forwarding, best, (struct task){source, route, route->next_look_ms});
 }
 
 struct task task_choose(const struct forwarding *forwarding) {

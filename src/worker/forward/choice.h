@@ -15,8 +15,12 @@ static inline bool route_is_remote(const struct route *route) {
     return route->kind == ROUTE_STORE || route->kind == ROUTE_TENANT;
 }
 
-/* The one whose time comes first, be it now or later. Routes to other stores keep no more than all threads
- * but one busy. */
+/* Whether it may wait long for a store: for another one, or for a source that failed. Of a task that was
+ * chosen, before it begins. */
+bool task_may_hang(const struct task *task);
+
+/* The one whose time comes first, be it now or later. Those that may hang keep no more than all threads but
+ * one busy. */
 struct task task_choose(const struct forwarding *forwarding);
 
 #endif

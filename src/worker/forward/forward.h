@@ -8,6 +8,9 @@
  * A work loop knows its store's routes: it reads them now and then (loop/routes.c) and hands them over. The
  * threads start when there is the first route. A worker has one forwarding, also if it has many stores.
  *
+ * Log records of changes are written under its mutex, so that they are in order: what takes them must not ask
+ * for figures (boxcar/log.h).
+ *
  * Threads: any thread may call, but for _new, _set_stores, _end and _free. */
 #ifndef BOXCAR_WORKER_FORWARD_FORWARD_H
 #define BOXCAR_WORKER_FORWARD_FORWARD_H
@@ -40,10 +43,11 @@ void forwarding_free(struct forwarding *forwarding);
  * store before and is not among them is forgotten. */
 void forwarding_offer(struct forwarding *forwarding, struct boxcar_worker *worker,
                       const struct boxcar_store *store, const struct subscription_rows *rows);
-/* The store has schedules that run. */
+/* The store has schedules that run. due_at: of shards without an open slice; BOXCAR_TIME_NONE = all have one.
+ */
 void forwarding_plan(struct forwarding *forwarding, struct boxcar_worker *worker,
-                     const struct boxcar_store *store);
-/* Whether it plans for this store: then nobody has to look for schedules. */
+                     const struct boxcar_store *store, boxcar_time due_at);
+/* Whether it plans for this store: then it finds new schedules while the loop goes on. */
 bool forwarding_plans(struct forwarding *forwarding, const char *store_id);
 /* Something may have arrived. true = some route waited for it. */
 bool forwarding_poke(struct forwarding *forwarding, const char *store_id);

@@ -7,8 +7,10 @@
 #include "state.h"
 
 #define PLAN_LONGEST_MS 30000
+#define PLAN_REST_MS 3600000 /* clocks may differ */
 #define PLAN_SHORTEST_MS 100
-/* Slices that end make new ones due: who holds the lease looks for them so often. */
+/* Slices that fail come again: who holds the lease looks for them soon after it has enqueued some, then less
+ * often. What is done does not wait for that: no slice follows before the store's next time. */
 #define PLAN_LOOK_MS 2000
 #define PLAN_MOST 1000
 
@@ -18,17 +20,24 @@ static int64_t wall_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* As the clock of this machine goes. If it is wrong, it plans too often, or later. */
-static int64_t pause_until(boxcar_time due_at, int64_t longest_ms) {
-    int64_t ms = due_at / 1000 - wall_ms();
-    return ms < PLAN_SHORTEST_MS ? PLAN_SHORTEST_MS : ms < longest_ms ? ms : longest_ms;
+int64_t planning_look_ms(const struct source *source, const boxcar_planned *planned) {
+    int64_t longest_ms = source->lease_ms / 2 < PLAN_LONGEST_MS ? source->lease_ms / 2 : PLAN_LONGEST_MS;
+    int64_t ms = planned->count > 0 || source->plan.look_ms == 0 ? PLAN_LOOK_MS : source->plan.look_ms * 2;
+    return planned->fence == 0 ? 0 : ms < longest_ms ? ms : longest_ms;
 }
 
-static int64_t longest_of(const struct source *source, bool is_mine) {
-    int64_t longest = is_mine ? PLAN_LOOK_MS : PLAN_LONGEST_MS;
-    int64_t half = source->lease_ms / 2;
-    return is_mine && half < longest ? half : longest;
+static int64_t at_least(int64_t ms, int64_t least_ms) { return ms > least_ms ? ms : least_ms; }
+
+int64_t planning_pause_ms(const struct source *source, const boxcar_planned *planned, int64_t due_in_ms) {
+    bool rests = !source->awake && planned->count == 0;
+    int64_t longest_ms = rests                ? PLAN_REST_MS
+                         : planned->fence > 0 ? planning_look_ms(source, planned)
+                                              : PLAN_LONGEST_MS;
+    return at_least(due_in_ms < longest_ms ? due_in_ms : longest_ms, PLAN_SHORTEST_MS);
 }
+
+/* As the clock of this machine goes. If it is wrong, it plans too often, or later. */
+static int64_t due_in_ms(boxcar_time due_at) { return due_at / 1000 - wall_ms(); }
 
 static void log_planned(const struct boxcar_store *store, const boxcar_planned *planned) {
     if (planned->count > 0)
@@ -38,10 +47,23 @@ static void log_planned(const struct boxcar_store *store, const boxcar_planned *
 
 void planning_take(struct source *source, const boxcar_planned *planned, int64_t now_ms) {
     bool has_more = planned->count >= PLAN_MOST;
-    int64_t longest_ms = longest_of(source, planned->fence > 0);
     source->plan.fence = planned->fence;
+    source->plan.due_at = planned->next_due_at;
     source->plan.is_wanted = planned->next_due_at != BOXCAR_TIME_NONE;
-    source->plan.next_ms = has_more ? now_ms : now_ms + pause_until(planned->next_due_at, longest_ms);
+    source->plan.next_ms = now_ms;
+    if (!has_more)
+        source->plan.next_ms += planning_pause_ms(source, planned, due_in_ms(planned->next_due_at));
+    source->plan.look_ms = planning_look_ms(source, planned);
+}
+
+void planning_hear(struct source *source, boxcar_time due_at, int64_t now_ms) {
+    if (due_at == BOXCAR_TIME_NONE || due_at >= source->plan.due_at || source->plan.is_busy ||
+        breaker_is_open(&source->plan.breaker))
+        return;
+    int64_t at_ms = now_ms + at_least(due_in_ms(due_at), PLAN_SHORTEST_MS);
+    source->plan.due_at = due_at;
+    if (at_ms < source->plan.next_ms)
+        source->plan.next_ms = at_ms;
 }
 
 /* Another one has the lease now, perhaps for a moment only. */

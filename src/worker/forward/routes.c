@@ -226,7 +226,8 @@ static bool has_policies(const struct subscription_rows *rows) {
 static void wake_all(struct source *source, int64_t now_ms) {
     for (struct route *route = source->routes; route; route = route->next) {
         route->was_poked = route->was_poked || route->is_busy;
-        if (breaker_is_open(&route->breaker) || route->next_look_ms <= now_ms)
+        if (breaker_is_open(&route->breaker) || breaker_is_open(&route->trouble) ||
+            route->next_look_ms <= now_ms)
             continue;
         route->waits = false; /* so that it is looked at, even if the loop ends before */
         route->next_look_ms = now_ms;
@@ -257,13 +258,16 @@ void forwarding_offer(struct forwarding *forwarding, struct boxcar_worker *worke
 }
 
 void forwarding_plan(struct forwarding *forwarding, struct boxcar_worker *worker,
-                     const struct boxcar_store *store) {
+                     const struct boxcar_store *store, boxcar_time due_at) {
     AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&forwarding->mutex);
     struct source *source = source_take(forwarding, worker, store);
-    if (!source || source->plan.is_wanted)
+    if (!source)
         return;
+    if (source->plan.is_wanted)
+        planning_hear(source, due_at, clock_ms());
+    else if (!source->plan.is_busy)
+        source->plan.next_ms = 0;
     source->plan.is_wanted = true;
-    source->plan.next_ms = 0;
     threads_hire(forwarding);
     pthread_cond_broadcast(&forwarding->changed);
 }

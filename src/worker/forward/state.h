@@ -59,6 +59,7 @@ struct route {
     int64_t deaf_ms, looked_at_ms;
     int64_t next_look_ms, pause_ms;
     struct breaker breaker; /* of the destination */
+    struct breaker trouble; /* of what it asks of its own store */
     _Atomic int away_tenants;
 
     /* Of the thread that visits it. */
@@ -83,7 +84,10 @@ struct source {
     struct {
         bool is_wanted, is_busy;
         int64_t next_ms;
-        int64_t fence; /* of the thread that plans */
+        struct breaker breaker;
+        boxcar_time due_at; /* as the store said */
+        int64_t look_ms;    /* the pause while the lease is ours, at most; 0 = it is not */
+        int64_t fence;      /* of the thread that plans */
     } plan;
 };
 
@@ -109,8 +113,8 @@ struct forwarding {
     unsigned random;
     pthread_t threads[FORWARD_THREADS];
     size_t thread_count;
-    int busy_remote;
-    bool is_short; /* of threads, and that was logged */
+    int busy_remote; /* threads that may wait long for a store */
+    bool is_short;   /* of threads, and that was logged */
     struct source *sources;
     struct pooled *pool;
     size_t pool_count;
@@ -155,6 +159,12 @@ bool planning_visit(struct forwarding *forwarding, const struct source *source, 
                     boxcar_error *err);
 /* What that means for the next time. Under the mutex. */
 void planning_take(struct source *source, const boxcar_planned *planned, int64_t now_ms);
+/* Something is due at that time: it is planned then, if not before. Under the mutex. */
+void planning_hear(struct source *source, boxcar_time due_at, int64_t now_ms);
+/* Rules without clocks: how long to wait after a plan that says that something is due in so many ms, and how
+ * long at most while the lease is ours. A source whose loop rests is left alone until something is due. */
+int64_t planning_pause_ms(const struct source *source, const boxcar_planned *planned, int64_t due_in_ms);
+int64_t planning_look_ms(const struct source *source, const boxcar_planned *planned);
 
 /* ---- stats.c: under the mutex ---- */
 

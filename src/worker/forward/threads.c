@@ -13,7 +13,7 @@
 #define PAUSE_FIRST_MS 5
 #define HELD_UP_MS 50
 #define UNKNOWN_MS 5000 /* the list of stores may have grown */
-#define DEAF_LONGEST_MS 15
+#define DEAF_PER_POLL 4 /* what arrives for others costs a look at most so often per poll */
 
 /* ---- what a visit means for the next one ---- */
 
@@ -62,6 +62,8 @@ static bool loop_is_detached(const struct source *source) {
 /* The work loop reports an outage of its store. What fails for forwarding alone is told here. */
 static void note_source_away(struct forwarding *forwarding, struct source *source, const boxcar_error *err,
                              int64_t now) {
+    if (err->status != BOXCAR_E_UNAVAILABLE) /* it answers */
+        return;
     breaker_fail(&source->breaker, now, forwarding_chance(forwarding));
     if (source->is_away_told || source->breaker.failures < FORWARD_TRIES || loop_is_detached(source))
         return;
@@ -76,6 +78,27 @@ static void note_source_back(struct source *source) {
         store_log(&source->logger, BOXCAR_LOG_INFO, "forward_back", NULL, 0,
                   "policies and schedules are served again");
     source->is_away_told = false;
+}
+
+/* It has trouble with its own store: the others' routes may have none. */
+static void note_trouble(struct forwarding *forwarding, struct route *route, const boxcar_error *err,
+                         int64_t now) {
+    bool is_first = breaker_fail(&route->trouble, now, forwarding_chance(forwarding));
+    if (is_first && err->status != BOXCAR_E_UNAVAILABLE)
+        log_change(route->source, route, BOXCAR_LOG_WARN, "forward_fails",
+                   "this route cannot be served, trying again", err);
+    route->next_look_ms = route->trouble.until_ms;
+    note_source_away(forwarding, route->source, err, now);
+}
+
+static void note_plan_fails(struct forwarding *forwarding, struct source *source, const boxcar_error *err,
+                            int64_t now) {
+    bool is_first = breaker_fail(&source->plan.breaker, now, forwarding_chance(forwarding));
+    if (is_first && err->status != BOXCAR_E_UNAVAILABLE)
+        store_log(&source->logger, BOXCAR_LOG_WARN, "plan_fails", NULL, 0,
+                  "schedules cannot be planned, trying again: %s", err->message);
+    source->plan.next_ms = source->plan.breaker.until_ms;
+    note_source_away(forwarding, source, err, now);
 }
 
 static bool is_anyone_waiting(const struct source *source) {
@@ -93,12 +116,15 @@ static void begin_waiting(struct source *source, struct route *route) {
         worker_wake(source->awake);
 }
 
-/* What was poked in vain is deaf for some milliseconds after its next looks. */
+/* What was poked in vain is deaf for a while after its next looks, longer each time. */
+static int64_t grow_deaf(const struct source *source, int64_t deaf_ms) {
+    int64_t longest_ms = source->poll_ms / DEAF_PER_POLL, ms = deaf_ms * 2 + 1;
+    return ms < longest_ms ? ms : longest_ms;
+}
+
 static void note_empty(struct source *source, struct route *route, bool found, int64_t now) {
     bool in_vain = route->was_in_vain && !found;
-    route->deaf_ms = !in_vain                           ? 0
-                     : route->deaf_ms < DEAF_LONGEST_MS ? route->deaf_ms * 2 + 1
-                                                        : route->deaf_ms;
+    route->deaf_ms = in_vain ? grow_deaf(source, route->deaf_ms) : 0;
     if (route->was_poked) { /* during the visit: something may have come behind the last claim */
         route->was_poked = false;
         route->was_in_vain = true;
@@ -113,6 +139,12 @@ static void note_empty(struct source *source, struct route *route, bool found, i
     begin_waiting(source, route);
 }
 
+/* The route's own store; a connection of the pool shows nothing. */
+static bool has_answered(const struct visit *visit, enum visit_end end) {
+    return end == VISIT_EMPTY || end == VISIT_HELD_UP || end == VISIT_MORE || end == VISIT_GONE ||
+           (visit->found && end != VISIT_SOURCE_AWAY);
+}
+
 static void conclude(struct forwarding *forwarding, const struct visit *visit, enum visit_end end) {
     struct source *source = visit->source;
     struct route *route = visit->route;
@@ -121,8 +153,10 @@ static void conclude(struct forwarding *forwarding, const struct visit *visit, e
     source->moved += visit->found;
     if (end == VISIT_EMPTY || end == VISIT_HELD_UP || end == VISIT_MORE)
         note_back(route);
-    if (end != VISIT_SOURCE_AWAY)
+    if (has_answered(visit, end)) {
+        breaker_close(&route->trouble);
         note_source_back(source);
+    }
     switch (end) {
     case VISIT_EMPTY:
         note_empty(source, route, visit->found, now);
@@ -140,8 +174,7 @@ static void conclude(struct forwarding *forwarding, const struct visit *visit, e
         note_unknown(route, now);
         break;
     case VISIT_SOURCE_AWAY:
-        note_source_away(forwarding, source, &visit->err, now);
-        route->next_look_ms = now;
+        note_trouble(forwarding, route, &visit->err, now);
         break;
     case VISIT_GONE:
         route->is_gone = true;
@@ -173,11 +206,9 @@ static void visit_route(struct forwarding *forwarding, struct source *source, st
     route->is_busy = true;
     route->waits = false;
     route->was_poked = false;
-    forwarding->busy_remote += route_is_remote(route);
     pthread_mutex_unlock(&forwarding->mutex);
     enum visit_end end = visit_open(&visit);
     pthread_mutex_lock(&forwarding->mutex);
-    forwarding->busy_remote -= route_is_remote(route);
     route->is_busy = false;
     conclude(forwarding, &visit, end);
 }
@@ -190,23 +221,26 @@ static void plan(struct forwarding *forwarding, struct source *source) {
     bool done = planning_visit(forwarding, source, &planned, &err);
     pthread_mutex_lock(&forwarding->mutex);
     source->plan.is_busy = false;
-    if (done) {
-        source->moved += planned.count > 0;
-        planning_take(source, &planned, clock_ms());
+    if (!done) {
+        note_plan_fails(forwarding, source, &err, clock_ms());
+        return;
     }
-    if (done)
-        note_source_back(source);
-    else
-        note_source_away(forwarding, source, &err, clock_ms());
+    source->moved += planned.count > 0;
+    planning_take(source, &planned, clock_ms());
+    breaker_close(&source->plan.breaker);
+    note_source_back(source);
 }
 
 static void carry_out(struct forwarding *forwarding, const struct task *task) {
+    bool may_hang = task_may_hang(task);
+    forwarding->busy_remote += may_hang;
     task->source->busy++;
     if (task->route)
         visit_route(forwarding, task->source, task->route);
     else
         plan(forwarding, task->source);
     task->source->busy--;
+    forwarding->busy_remote -= may_hang;
     routes_sweep(forwarding);
     pthread_cond_broadcast(&forwarding->changed);
 }

@@ -89,8 +89,9 @@ struct pump {
         size_t pattern_count[BOXES];
         size_t own_count[BOXES]; /* the handlers': they come first */
         bool has_routes[BOXES];
-        int64_t next_ms;      /* when they are read again */
-        int64_t next_tell_ms; /* what a drain does not wait for */
+        int64_t next_ms;           /* when they are read again */
+        int64_t next_schedules_ms; /* and the schedules; 0 = they were not read */
+        int64_t next_tell_ms;      /* what a drain does not wait for */
     } routes;
 
     int failures; /* of the store, in a row; 0 = attached */

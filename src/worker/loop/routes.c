@@ -9,6 +9,7 @@
 #include "worker/forward/forward.h"
 
 #define READ_MS 5000
+#define READ_PAUSED_MS 30000 /* schedules, while there are some and none runs: that costs something */
 
 static struct forwarding *forwarding_of(const struct pump *pump) { return pump->worker->forwarding; }
 
@@ -73,20 +74,32 @@ static bool read_policies(struct pump *pump) {
 
 /* ---- schedules ---- */
 
-static bool runs_any(const struct schedule_rows *rows) {
-    for (size_t i = 0; i < rows->count; i++)
-        if (rows->items[i].paused_at == BOXCAR_TIME_NONE)
-            return true;
-    return false;
+/* *ret_due_at: the first time that something is due, as far as that is known. */
+static bool runs_any(const struct schedule_rows *rows, boxcar_time *ret_due_at) {
+    bool runs = false;
+    *ret_due_at = BOXCAR_TIME_NONE;
+    for (size_t i = 0; i < rows->count; i++) {
+        boxcar_time due_at = rows->items[i].next_due_at;
+        if (rows->items[i].paused_at != BOXCAR_TIME_NONE)
+            continue;
+        runs = true;
+        if (due_at != BOXCAR_TIME_NONE && (*ret_due_at == BOXCAR_TIME_NONE || due_at < *ret_due_at))
+            *ret_due_at = due_at;
+    }
+    return runs;
 }
 
+/* A loop that begins always asks: while it rested, nobody planned before the time that was known. */
 static void read_schedules(struct pump *pump) {
     struct schedule_rows *rows;
-    if (forwarding_plans(forwarding_of(pump), pump->store->id) ||
+    boxcar_time due_at;
+    bool is_planned = forwarding_plans(forwarding_of(pump), pump->store->id);
+    if (pump->now_ms < pump->routes.next_schedules_ms || (is_planned && pump->routes.next_schedules_ms > 0) ||
         pump->store->ops->schedule_read(pump->store, BOXCAR_NO_STR, BOXCAR_NO_STR, &rows, NULL) != BOXCAR_OK)
         return;
-    if (runs_any(rows))
-        forwarding_plan(forwarding_of(pump), pump->worker, pump->store);
+    pump->routes.next_schedules_ms = pump->now_ms + (rows->count > 0 ? READ_PAUSED_MS : READ_MS);
+    if (runs_any(rows, &due_at))
+        forwarding_plan(forwarding_of(pump), pump->worker, pump->store, due_at);
     list_free(rows);
 }
 

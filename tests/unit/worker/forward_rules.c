@@ -99,6 +99,36 @@ static void source_that_fails_waits_with_all_its_routes(void **state) {
     assert_int_equal(task_choose(&s.forwarding).at_ms, s.source.breaker.until_ms);
 }
 
+static void source_that_fails_is_tried_by_one_thread(void **state) {
+    struct scene s;
+    (void)state;
+    scene_init(&s);
+    s.source.busy = 1;
+    assert_ptr_equal(task_choose(&s.forwarding).route, &s.routes[0]);
+    breaker_fail(&s.source.breaker, 0, 0);
+    assert_null(task_choose(&s.forwarding).source);
+    s.source.busy = 0;
+    struct task task = task_choose(&s.forwarding);
+    assert_ptr_equal(task.route, &s.routes[0]);
+    assert_true(task_may_hang(&task));
+}
+
+static void sources_that_fail_leave_a_thread_free(void **state) {
+    struct scene s;
+    struct route other_route = {.next_look_ms = 1000};
+    struct source other = {.routes = &other_route};
+    (void)state;
+    scene_init(&s);
+    s.source.next = &other;
+    breaker_fail(&s.source.breaker, 0, 0);
+    s.forwarding.busy_remote = FORWARD_REMOTE_THREADS;
+    struct task task = task_choose(&s.forwarding);
+    assert_ptr_equal(task.route, &other_route);
+    assert_false(task_may_hang(&task));
+    other.is_gone = true;
+    assert_null(task_choose(&s.forwarding).source);
+}
+
 static void planning_is_a_task(void **state) {
     struct scene s;
     (void)state;
@@ -111,6 +141,50 @@ static void planning_is_a_task(void **state) {
     assert_ptr_equal(task_choose(&s.forwarding).route, &s.routes[0]);
 }
 
+enum { DAY_MS = 24 * 3600 * 1000 };
+
+static void planner_looks_less_often_while_nothing_comes(void **state) {
+    struct boxcar_worker *awake = test_calloc(1, sizeof(*awake));
+    struct source source = {.awake = awake, .lease_ms = 30000};
+    boxcar_planned planned = BOXCAR_PLANNED_INIT;
+    int64_t before = 0;
+    (void)state;
+    planned.fence = 1;
+    for (int i = 0; i < 10; i++) {
+        int64_t pause = planning_pause_ms(&source, &planned, DAY_MS);
+        assert_true(pause >= before && pause <= source.lease_ms / 2);
+        source.plan.look_ms = planning_look_ms(&source, &planned);
+        before = pause;
+    }
+    assert_int_equal(before, source.lease_ms / 2); /* the lease is kept */
+    planned.count = 1;
+    assert_true(planning_pause_ms(&source, &planned, DAY_MS) < before);
+    assert_int_equal(planning_pause_ms(&source, &planned, 700), 700);
+    assert_true(planning_pause_ms(&source, &planned, -5) > 0);
+    test_free(awake);
+}
+
+static void planner_of_a_store_that_rests_waits_until_something_is_due(void **state) {
+    struct source source = {.lease_ms = 30000};
+    boxcar_planned planned = BOXCAR_PLANNED_INIT;
+    (void)state;
+    planned.fence = 1;
+    assert_int_equal(planning_pause_ms(&source, &planned, 600000), 600000);
+    planned.count = 1; /* slices that fail come again soon */
+    assert_true(planning_pause_ms(&source, &planned, 600000) <= source.lease_ms / 2);
+}
+
+static void planner_hears_of_what_is_due_sooner(void **state) {
+    const int64_t far = INT64_MAX / 2;
+    struct source source = {.plan = {.is_wanted = true, .due_at = far, .next_ms = DAY_MS}};
+    (void)state;
+    planning_hear(&source, BOXCAR_TIME_NONE, 1000);
+    planning_hear(&source, far, 1000);
+    assert_int_equal(source.plan.next_ms, DAY_MS);
+    planning_hear(&source, 1, 1000); /* long ago */
+    assert_true(source.plan.next_ms > 1000 && source.plan.next_ms < 2000);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pauses_grow_to_a_limit),
@@ -120,7 +194,12 @@ int main(void) {
         cmocka_unit_test(busy_and_paused_routes_are_left_out),
         cmocka_unit_test(routes_to_other_stores_leave_a_thread_free),
         cmocka_unit_test(source_that_fails_waits_with_all_its_routes),
+        cmocka_unit_test(source_that_fails_is_tried_by_one_thread),
+        cmocka_unit_test(sources_that_fail_leave_a_thread_free),
         cmocka_unit_test(planning_is_a_task),
+        cmocka_unit_test(planner_looks_less_often_while_nothing_comes),
+        cmocka_unit_test(planner_of_a_store_that_rests_waits_until_something_is_due),
+        cmocka_unit_test(planner_hears_of_what_is_due_sooner),
     };
 
     return cmocka_run_group_tests_name("forward_rules", tests, NULL, NULL);
