@@ -21,6 +21,8 @@ struct member {
     struct fleet *fleet;
     struct arena arena;       /* of the texts */
     boxcar_found_store store; /* as the list had it when it was last connected */
+    boxcar_str spelt_key;     /* its key; one that reads as a UUID in one spelling, which is in the room */
+    char key_room[BOXCAR_UUID_TEXT_SIZE];
     struct boxcar_worker worker;
     struct seat seat;
     boxcar_fleet_state state; /* of those that matter between loops: waiting, active, idle, down */
@@ -125,6 +127,8 @@ void member_log(const struct member *member, boxcar_log_level level, const char 
 
 /* ---- roster.c ---- */
 
+/* A text that reads as a UUID is that UUID, in one spelling. */
+boxcar_str roster_spell(boxcar_str key, char room[BOXCAR_UUID_TEXT_SIZE]);
 /* The first list. */
 boxcar_status roster_begin(struct fleet *fleet, boxcar_error *err);
 void roster_end(struct fleet *fleet);

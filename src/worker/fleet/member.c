@@ -32,6 +32,7 @@ static void set_texts(struct member *member) {
     member->logger.id = (char *)member->store.id;
     member->seat.candidate.store_id = member->store.id;
     member->seat.candidate.key = member->store.key;
+    member->spelt_key = roster_spell(member->store.key, member->key_room);
     member->path = str_starts_with(store->url, BOXCAR_STR(STORE_URL_SQLITE))
                        ? store->url.data + strlen(STORE_URL_SQLITE)
                        : NULL;

@@ -146,8 +146,7 @@ void roster_sweep(struct fleet *fleet) {
 
 /* ---- found by their keys ---- */
 
-/* A text that reads as a UUID is that UUID, in one spelling. */
-static boxcar_str spell(boxcar_str key, char room[BOXCAR_UUID_TEXT_SIZE]) {
+boxcar_str roster_spell(boxcar_str key, char room[BOXCAR_UUID_TEXT_SIZE]) {
     boxcar_uuid uuid;
     if (!boxcar_uuid_parse(key, &uuid))
         return key;
@@ -158,12 +157,11 @@ static boxcar_str spell(boxcar_str key, char room[BOXCAR_UUID_TEXT_SIZE]) {
 boxcar_status roster_locate(void *context, boxcar_str key, struct arena *arena, boxcar_str *ret_url,
                             boxcar_str *ret_schema, boxcar_error *err) {
     struct fleet *fleet = context;
-    char room[BOXCAR_UUID_TEXT_SIZE], other[BOXCAR_UUID_TEXT_SIZE];
-    boxcar_str wanted = spell(key, room);
+    char room[BOXCAR_UUID_TEXT_SIZE];
+    boxcar_str wanted = roster_spell(key, room);
     AUTO_UNLOCK pthread_mutex_t *held = mutex_hold(&fleet->mutex);
     for (const struct member *member = fleet->members; member; member = member->next)
-        if (member->is_listed && !str_is_empty(member->store.key) &&
-            str_equal(spell(member->store.key, other), wanted))
+        if (member->is_listed && !str_is_empty(member->store.key) && str_equal(member->spelt_key, wanted))
             return arena_copy_str(arena, member->store.url, ret_url) &&
                            arena_copy_str(arena, member->store.schema, ret_schema)
                        ? BOXCAR_OK
