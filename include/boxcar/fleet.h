@@ -1,8 +1,8 @@
 /* boxcar/fleet.h: one worker for many stores.
  *
  * A fleet is the list of stores that a worker serves: a fixed list, or one that it discovers again and again.
- * All stores share the worker's handlers and its concurrency. Stores without work need no connection, and there
- * are never more than `connections` at a time.
+ * All stores share the worker's handlers and its concurrency. Stores without work need no connection, and never
+ * more than `connections` stores are in use at a time.
  *
  *     boxcar_store_entry stores[] = {{.struct_size = sizeof(*stores), .url = BOXCAR_STR("sqlite:a.db")}, ...};
  *     boxcar_fleet_options fleet = BOXCAR_FLEET_OPTIONS_INIT;
@@ -125,7 +125,8 @@ typedef struct boxcar_fleet_options {
     boxcar_select_fn select;     /* instead of `selection`; NULL = none */
     void *select_context;
     int connections;             /* stores in use at a time, 1 to 1,024. Upkeep uses one more connection, and so
-                                    does a handler that opens a transaction */
+                                    does a handler that opens a transaction. Policies use up to eight more, and
+                                    up to 16 idle ones are kept for them for five seconds */
     int64_t idle_ms;             /* how long a store without work keeps its connection, 0 to 24 h */
     int64_t look_ms;             /* longest pause between looks at a store without a connection, 1 s to 1 h; with
                                     few stores it is shorter: all of them together are looked at about three

@@ -33,7 +33,8 @@ typedef struct boxcar_log_record {
     size_t field_count;
 } boxcar_log_record;
 
-/* Must not call back into the store it reports about. */
+/* Must not call back into the store it reports about, nor ask a worker for figures: it may hold the worker's
+ * locks. */
 typedef void (*boxcar_log_fn)(void *context, const boxcar_log_record *record);
 
 BOXCAR_API const char *boxcar_log_level_name(boxcar_log_level level);
