@@ -117,12 +117,13 @@ struct damage {
     const char *field;
 };
 
-/* What is known of a time before the transaction that needs it: nothing up to `position` was stored at this
- * time or later. It counts for this connection's file. */
+/* What is known of the log before the transaction that needs it, which would hold the write lock for as long
+ * as it looks: nothing up to `position` was stored at this time or later, and up to `without` nothing is kept
+ * of a box. It counts for this connection's file. */
 struct survey {
     const sqlite3 *db;
     boxcar_time time;
-    int64_t position;
+    int64_t position, without[2];
 };
 
 struct sqlite_store {

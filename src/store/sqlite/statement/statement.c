@@ -474,10 +474,10 @@ const char *const STATEMENT_SQL[STATEMENT_COUNT] = {
     [S_READER_ADMIT] = "update boxcar_schema set oldest_program = ?1 where oldest_program < ?1",
     [S_LOG_END] =
         "select max(coalesce((select max(work_id) from boxcar_message), 0), highest_id) from boxcar_removed",
-    [S_LOG_SINCE] = "select work_id from boxcar_message where work_id > ?3 and created_at >= ?1 and (?2 is "
-                    "null or +box = ?2) "
+    [S_LOG_SINCE] = "select work_id from boxcar_message where work_id > ?2 and created_at >= ?1 "
                     "order by work_id limit 1",
-    [S_LOG_OLDEST] = "select work_id, created_at from boxcar_message where box = ?1 order by work_id limit 1",
+    [S_LOG_OLDEST] = "select work_id, created_at from boxcar_message where work_id > ?2 and +box = ?1 "
+                     "order by work_id limit 1",
     [S_MEMBER_TAKEN] =
         "select 1 from boxcar_join_member k join boxcar_join j on j.join_id = k.join_id and j.status = 0 "
         "join boxcar_message m on m.work_id = k.work_id "

@@ -40,7 +40,9 @@ struct oldest {
 
 static boxcar_status find_oldest(struct sqlite_store *store, boxcar_box box, struct oldest *ret_oldest,
                                  boxcar_error *err) {
-    AUTO_QUERY struct query query = query_with(store, S_LOG_OLDEST, Q_INT(box));
+    const struct survey *known = &store->survey;
+    AUTO_QUERY struct query query =
+        query_with(store, S_LOG_OLDEST, Q_INT(box), Q_INT(known->db == store->db ? known->without[box] : 0));
     bool found;
     TRY(query_step(&query, &found, err));
     *ret_oldest = (struct oldest){0};
@@ -73,34 +75,71 @@ static boxcar_status check_kept(struct sqlite_store *store, boxcar_box box, cons
     return before ? error_not_kept(&oldest, err) : BOXCAR_OK;
 }
 
-/* Times follow the clock, which may have been set back, so only a look at each message tells. */
-static boxcar_status survey(struct sqlite_store *store, void *context, boxcar_error *err) {
-    const boxcar_time *time = context;
+/* ---- looking before the write lock is taken ---- */
+
+struct surveying {
+    const boxcar_place *place;
+    bool back; /* to a place that must be kept */
+};
+
+static boxcar_status check_time(struct sqlite_store *store, boxcar_time time, boxcar_error *err) {
+    return time > store->now ? error_invalid(err, "time", "time lies in the future: give one that has been")
+                             : BOXCAR_OK;
+}
+
+/* Times follow the clock, which may have been set back, so only a look at each message tells. The first one
+ * of any box will do: none of the others before it is as late. */
+static boxcar_status find_since(struct sqlite_store *store, boxcar_time time, int64_t from,
+                                int64_t *ret_position, boxcar_error *err) {
     int64_t first = 0;
-    TRY(query_find_int(store, S_LOG_SINCE, &first, err, Q_INT(*time), Q_TEXT(BOXCAR_NO_STR), Q_INT(0)));
-    if (first == 0)
-        TRY(query_find_int(store, S_LOG_END, &first, err));
-    else
-        first--;
-    store->survey = (struct survey){.db = store->db, .time = *time, .position = first};
-    return BOXCAR_OK;
-}
-
-boxcar_status sqlite_place_survey(struct sqlite_store *store, boxcar_time time, boxcar_error *err) {
-    return sqlite_transaction(store, ACCESS_READ, survey, &time, err);
-}
-
-static boxcar_status find_time(struct sqlite_store *store, boxcar_box box, boxcar_time time,
-                               int64_t *ret_position, boxcar_error *err) {
-    const struct survey *known = &store->survey;
-    int64_t first = 0, from = known->db == store->db && known->time == time ? known->position : 0;
-    if (time > store->now)
-        return error_invalid(err, "time", "time lies in the future: give one that has been");
-    TRY(query_find_int(store, S_LOG_SINCE, &first, err, Q_INT(time), Q_INT(box), Q_INT(from)));
+    TRY(query_find_int(store, S_LOG_SINCE, &first, err, Q_INT(time), Q_INT(from)));
     if (first == 0)
         return query_find_int(store, S_LOG_END, ret_position, err);
     *ret_position = first - 1;
     return BOXCAR_OK;
+}
+
+static boxcar_status survey_box(struct sqlite_store *store, boxcar_box box, int64_t *ret_without,
+                                boxcar_error *err) {
+    struct oldest oldest;
+    TRY(find_oldest(store, box, &oldest, err));
+    if (oldest.work_id == 0)
+        return query_find_int(store, S_LOG_END, ret_without, err);
+    *ret_without = oldest.work_id - 1;
+    return BOXCAR_OK;
+}
+
+static boxcar_status survey(struct sqlite_store *store, void *context, boxcar_error *err) {
+    const struct surveying *surveying = context;
+    const boxcar_place *place = surveying->place;
+    struct survey found = {.db = store->db, .time = place->time};
+    store->survey = (struct survey){0};
+    if (place->start == BOXCAR_START_TIME) {
+        TRY(check_time(store, place->time, err));
+        TRY(find_since(store, place->time, 0, &found.position, err));
+    }
+    for (int box = BOXCAR_OUTBOX; surveying->back && box <= BOXCAR_INBOX; box++)
+        TRY(survey_box(store, (boxcar_box)box, &found.without[box], err));
+    store->survey = found;
+    return BOXCAR_OK;
+}
+
+boxcar_status sqlite_place_survey(struct sqlite_store *store, const boxcar_place *place, bool back,
+                                  boxcar_error *err) {
+    struct surveying surveying = {.place = place, .back = back};
+    if (place->start != BOXCAR_START_TIME && place->start != BOXCAR_START_WORK_ID)
+        return BOXCAR_OK;
+    return sqlite_transaction(store, ACCESS_READ, survey, &surveying, err);
+}
+
+/* ---- finding ---- */
+
+static boxcar_status find_time(struct sqlite_store *store, boxcar_time time, int64_t *ret_position,
+                               boxcar_error *err) {
+    const struct survey *known = &store->survey;
+    TRY(check_time(store, time, err));
+    return find_since(store, time, known->db == store->db && known->time == time ? known->position : 0,
+                      ret_position, err);
 }
 
 boxcar_status sqlite_place_find(struct sqlite_store *store, boxcar_box box, const boxcar_place *place,
@@ -114,7 +153,7 @@ boxcar_status sqlite_place_find(struct sqlite_store *store, boxcar_box box, cons
     case BOXCAR_START_BEGINNING:
         break;
     case BOXCAR_START_TIME:
-        return find_time(store, box, place->time, ret_position, err);
+        return find_time(store, place->time, ret_position, err);
     case BOXCAR_START_WORK_ID:
         *ret_position = place->work_id.value - 1;
         break;

@@ -145,23 +145,27 @@ static boxcar_status change(struct sqlite_store *store, void *context, boxcar_er
     return change->of_policy ? change_policy(store, changing, err) : change_one(store, changing, err);
 }
 
-/* The time that it begins at or goes back to. */
-static boxcar_time time_of(const struct subscription_change *change) {
-    if (change->action == SUBSCRIPTION_ADD && change->given->start == BOXCAR_START_TIME)
-        return change->given->start_time;
-    if (change->action == SUBSCRIPTION_ADD_POLICY && change->policy->start == BOXCAR_START_TIME)
-        return change->policy->start_time;
-    if (change->action == SUBSCRIPTION_REWIND && change->place.start == BOXCAR_START_TIME)
-        return change->place.time;
-    return BOXCAR_TIME_NONE;
+/* Where it begins or goes back to. */
+static boxcar_place place_of(const struct subscription_change *change) {
+    boxcar_place place = BOXCAR_PLACE_INIT;
+    if (change->action == SUBSCRIPTION_REWIND)
+        return change->place;
+    if (change->action == SUBSCRIPTION_ADD) {
+        place.start = change->given->start;
+        place.time = change->given->start_time;
+    } else if (change->action == SUBSCRIPTION_ADD_POLICY) {
+        place.start = change->policy->start;
+        place.time = change->policy->start_time;
+    }
+    return place;
 }
 
 boxcar_status sqlite_subscription_change(struct boxcar_store *store, const struct subscription_change *given,
                                          boxcar_box *ret_reader, int64_t *ret_count, boxcar_error *err) {
     struct changing changing = {.change = given};
     struct sqlite_store *sqlite = sqlite_of(store);
-    if (time_of(given) != BOXCAR_TIME_NONE)
-        TRY(sqlite_place_survey(sqlite, time_of(given), err));
+    const boxcar_place place = place_of(given);
+    TRY(sqlite_place_survey(sqlite, &place, given->action == SUBSCRIPTION_REWIND, err));
     boxcar_status status = sqlite_transaction(sqlite, ACCESS_WRITE, change, &changing, err);
     sqlite->survey = (struct survey){0};
     TRY(status);

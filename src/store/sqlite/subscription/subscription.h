@@ -14,8 +14,10 @@ boxcar_status sqlite_subscription_read(struct boxcar_store *store, const struct 
  * place must not lie before what is kept. */
 boxcar_status sqlite_place_find(struct sqlite_store *store, boxcar_box box, const boxcar_place *place,
                                 bool given, int64_t *ret_position, boxcar_error *err);
-/* Looks ahead of the transaction for where a time begins, so that nobody waits for its lock meanwhile. */
-boxcar_status sqlite_place_survey(struct sqlite_store *store, boxcar_time time, boxcar_error *err);
+/* Looks ahead of the transaction for where a place is, so that nobody waits for its lock meanwhile. `back`:
+ * as `given`. BOXCAR_E_INVALID: a time in the future. */
+boxcar_status sqlite_place_survey(struct sqlite_store *store, const boxcar_place *place, bool back,
+                                  boxcar_error *err);
 /* "end", "beginning", a time, "work id 7". */
 #define PLACE_TEXT_SIZE 64
 void sqlite_place_format(const boxcar_place *place, char ret_text[PLACE_TEXT_SIZE]);
