@@ -77,7 +77,7 @@ boxcar_status pg_query_once(struct pg_store *pg, enum pg_statement statement, co
     PGresult *result = NULL;
     boxcar_status status;
 
-    if (PG_STATEMENT_TABLE[statement].manner == PG_SLOW)
+    if (PG_STATEMENT_TABLE[statement].manner & PG_SLOW)
         pg->pace = PG_LONG;
     pg_prepare(pg, statement);
     status = pg_send(pg, statement, params, err);
@@ -110,7 +110,7 @@ boxcar_status pg_query(struct pg_store *pg, enum pg_statement statement, const s
             pg_disconnect(pg);
         if (!pg_is_connected(pg) && !lost) {
             lost = true;
-            if (PG_STATEMENT_TABLE[statement].manner != PG_ONCE)
+            if (!(PG_STATEMENT_TABLE[statement].manner & PG_ONCE))
                 status = pg_reconnect(pg, status, &why);
         } else if (pg_error_is(&why, PG_STALE_STATEMENT) && pg->keeps_statements) {
             pg->keeps_statements = false;

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "store/postgres/connection/error.h"
 #include "store/postgres/connection/query.h"
 
 /* ---- changes and planning ---- */
@@ -23,17 +24,27 @@ static boxcar_status complete(struct pg_store *pg, const struct schedule_change 
     return BOXCAR_OK;
 }
 
+/* A second try, when the answer to the first was lost, may find that the first has removed it. */
+static boxcar_status remove_it(struct pg_store *pg, const struct schedule_change *change, boxcar_error *err) {
+    boxcar_error why = BOXCAR_ERROR_INIT;
+    boxcar_status status =
+        pg_do(pg, PG_SCHEDULE_REMOVE, &why, P_TEXT(change->topic), P_TEXT(change->work_key));
+
+    return status == BOXCAR_E_NOT_FOUND && why.outcome_unknown ? BOXCAR_OK : pg_error_pass(status, &why, err);
+}
+
 boxcar_status pg_schedule_change(struct boxcar_store *store, const struct schedule_change *change,
                                  bool *ret_changed, boxcar_error *err) {
-    static const enum pg_statement STATEMENTS[] = {[SCHEDULE_PAUSE] = PG_SCHEDULE_PAUSE,
-                                                   [SCHEDULE_RESUME] = PG_SCHEDULE_RESUME,
-                                                   [SCHEDULE_REMOVE] = PG_SCHEDULE_REMOVE};
+    static const enum pg_statement STATEMENTS[] = {
+        [SCHEDULE_PAUSE] = PG_SCHEDULE_PAUSE, [SCHEDULE_RESUME] = PG_SCHEDULE_RESUME};
     struct pg_store *pg = pg_store_of(store);
 
     if (change->action == SCHEDULE_ADD)
         return add(pg, change->given, err);
     if (change->action == SCHEDULE_COMPLETE)
         return complete(pg, change, ret_changed, err);
+    if (change->action == SCHEDULE_REMOVE)
+        return remove_it(pg, change, err);
     return pg_do(pg, STATEMENTS[change->action], err, P_TEXT(change->topic), P_TEXT(change->work_key));
 }
 

@@ -131,8 +131,9 @@ enum pg_statement {
 struct pg_statement_entry {
     const char *text, *shape;
     enum {
-        PG_SLOW = 1, /* looks at many rows: the server gets more time for it */
-        PG_ONCE = 2  /* must not run twice: if the connection is lost meanwhile, that is an error */
+        PG_SLOW = 1,     /* looks at many rows: the server gets more time for it */
+        PG_ONCE = 2,     /* must not run twice: if the connection is lost meanwhile, that is an error */
+        PG_SLOW_ONCE = 3 /* both */
     } manner;
 };
 extern const struct pg_statement_entry PG_STATEMENT_TABLE[PG_STATEMENTS];

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "core/names.h"
+#include "store/postgres/connection/error.h"
 #include "store/postgres/connection/query.h"
 
 /* ---- changes ---- */
@@ -93,6 +94,16 @@ static boxcar_status rewind_to(struct pg_store *pg, const struct subscription_ch
     return BOXCAR_OK;
 }
 
+/* A second try, when the answer to the first was lost, may find that the first has removed it. */
+static boxcar_status remove_it(struct pg_store *pg, const struct subscription_change *change,
+                               boxcar_error *err) {
+    boxcar_error why = BOXCAR_ERROR_INIT;
+    boxcar_status status = pg_do(pg, change->of_policy ? PG_FANOUT_REMOVE : PG_SUBSCRIPTION_REMOVE, &why,
+                                 P_TEXT(change->name), P_BOOL(change->force));
+
+    return status == BOXCAR_E_NOT_FOUND && why.outcome_unknown ? BOXCAR_OK : pg_error_pass(status, &why, err);
+}
+
 boxcar_status pg_subscription_change(struct boxcar_store *store, const struct subscription_change *change,
                                      boxcar_box *ret_reader, int64_t *ret_count, boxcar_error *err) {
     struct pg_store *pg = pg_store_of(store);
@@ -113,8 +124,7 @@ boxcar_status pg_subscription_change(struct boxcar_store *store, const struct su
     case SUBSCRIPTION_REWIND:
         return rewind_to(pg, change, ret_count, err);
     default:
-        return pg_do(pg, change->of_policy ? PG_FANOUT_REMOVE : PG_SUBSCRIPTION_REMOVE, err,
-                     P_TEXT(change->name), P_BOOL(change->force));
+        return remove_it(pg, change, err);
     }
 }
 
