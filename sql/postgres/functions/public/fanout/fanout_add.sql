@@ -22,6 +22,13 @@ begin
         when else_topic is not null and not gathers then array['else_topic', 'needs a then_topic'] end);
     perform :"schema"._check_destinations(name, destinations, gathers);
     start_time := :"schema"._start_time(start_at);
+    if gathers then   -- where {topic} is in it, each message tells
+        perform :"schema"._invalid(
+            format('destinations[%s]', d.place - 1),
+            'cannot be a step of a join: a subscription takes the topic away from the main reader, which joins follow')
+        from unnest(destinations) with ordinality d(topic, place)
+        where position('{topic}' in d.topic) = 0 and :"schema"._is_taken_away(d.topic);
+    end if;
     if current_setting('transaction_isolation') <> 'read committed' then
         raise exception using errcode = 'BX004', message = 'fanout_add works under READ COMMITTED only';
     end if;
