@@ -100,6 +100,23 @@ static void slice_that_was_done_and_purged_does_not_come_again(void **state) {
     PQfinish(conn);
 }
 
+/* BX-106: however many end badly. */
+static void slices_that_end_badly_leave_room_for_what_is_due(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = with_schedule(f, 4, "");
+    assert_int_equal(plan(conn, ME), 4);
+    pg_exec(conn, "select outbox_fail(" ME ", " CLAIMED ", error => 'no')");
+    pg_exec(conn, "select schedule_add('other', 'k', '1 hour')");
+    assert_int_equal(pg_number(conn, "select count from schedule_plan(" ME
+                                     ", most => 2) where next_due_at <= clock_timestamp()"),
+                     2);
+    assert_int_equal(pg_number(conn, "select slice from schedule_slice where topic = 'other'"), 1);
+    assert_int_equal(pg_number(conn, "select count from schedule_plan(" ME ", most => 2)"), 2);
+    assert_int_equal(pg_number(conn, "select count from schedule_plan(" ME ", most => 2)"), 1);
+    assert_int_equal(pg_number(conn, "select count(*) from schedule_slice where tries = 2"), 4);
+    PQfinish(conn);
+}
+
 /* BX-106: what was done stays known while a transaction has the slice, and upkeep would remove the message.
  */
 static void slice_in_an_open_transaction_keeps_its_message(void **state) {
@@ -413,6 +430,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(shards_are_due_at_once_and_then_when_the_cadence_is_over),
     TEST(slice_whose_message_ends_badly_comes_again),
     TEST(slice_that_was_done_and_purged_does_not_come_again),
+    TEST(slices_that_end_badly_leave_room_for_what_is_due),
     TEST(slice_in_an_open_transaction_keeps_its_message),
     TEST(slices_that_a_subscription_takes_away_complete_there),
     TEST(handler_completes_its_slice_in_its_own_transaction),

@@ -14,8 +14,9 @@ begin
     topics := array_fill(:"schema"._slice_topic(s.topic, s.work_key), array[n]);
     if s.then_topic is not null and not p_again then
         if :"schema"._is_taken_away(topics[1]) then
-            perform :"schema"._warn_of_trouble('a subscription takes its slices away from the main reader, so no then_topic follows them',
-                                               topics[1], 'BX001');
+            raise warning using errcode = '01BX3', message = format(
+                '%s: a subscription takes the slices away from the main reader, so no then_topic follows them', topics[1]),
+                hint = 'Remove the subscription, or make the schedule again without then_topic.';
         else
             joined := :"schema"._new_message_id();
             perform :"schema"._join_start(joined, n, null, null, null, 0);

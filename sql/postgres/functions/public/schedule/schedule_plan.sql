@@ -11,6 +11,7 @@ create or replace function :"schema".schedule_plan(
 language plpgsql volatile security definer :hot set enable_hashjoin = on as $$
 declare
     ts timestamptz;
+    due_count int;
     part record;
 begin
     perform :"schema"._check_lease(lease);
@@ -29,7 +30,9 @@ begin
         return;
     end if;
 
-    -- What has been done is completed. What has ended otherwise comes again.
+    -- What has been done is completed. What has ended otherwise comes again, and leaves room for what is due.
+    due_count := (
+        select count(*) from (select from :"schema".schedule_shard x where x.runs and x.due_at <= ts limit most / 2) x);
     for part in
         with ended as (
             select y.id, y.shard, y.slice, d.done_at from :"schema"._slice_ends() d
@@ -40,7 +43,7 @@ begin
             from ended e join :"schema".schedule_row s on s.id = e.id
             where x.id = e.id and x.shard = e.shard and e.done_at is not null)
         select e.id, array_agg(e.shard) as shards, array_agg(e.slice) as slices from (
-            select e.id, e.shard, e.slice from ended e where e.done_at is null order by e.id, e.shard limit most) e
+            select e.id, e.shard, e.slice from ended e where e.done_at is null order by e.id, e.shard limit most - due_count) e
         group by e.id
     loop
         count := count + :"schema"._enqueue_slices(part.id, part.shards, part.slices, true, ts);
