@@ -243,6 +243,17 @@ static void all_that_a_removed_subscription_knew_is_removed(void **state) {
     assert_int_equal(fixture_sql_number(f, NULL, "select count(*) from reader_skip"), 0);
 }
 
+/* BX-090 */
+static void numbers_of_subscriptions_are_used_up_once(void **state) {
+    struct fixture *f = *state;
+    PGconn *conn = fixture_connect(f);
+    pg_exec(conn, "select setval('reader_number', %d)", BOXCAR_READER_MAX - 1);
+    assert_int_equal(pg_number(conn, "select subscription_add('last', '{t}')"), BOXCAR_READER_MAX);
+    pg_fails(conn, "BX003", "select subscription_add('more', '{t}')");
+    pg_fails(conn, "BX003", "select fanout_add('more', '{t}', '{u}')");
+    PQfinish(conn);
+}
+
 /* BX-091 */
 static void views_show_deliveries_and_figures(void **state) {
     struct fixture *f = *state;
@@ -275,6 +286,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(purge_of_dead_letters_during_a_rewind_leaves_the_message_to_upkeep),
     TEST(a_subscription_that_is_not_committed_yet_holds_up_no_work),
     TEST(all_that_a_removed_subscription_knew_is_removed),
+    TEST(numbers_of_subscriptions_are_used_up_once),
     TEST(views_show_deliveries_and_figures),
 };
 

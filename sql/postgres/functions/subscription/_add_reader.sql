@@ -9,6 +9,10 @@ returns smallint language plpgsql volatile :pinned as $$
 declare
     n smallint;
 begin
+    if pg_sequence_last_value(':"schema".reader_number') = 32767 then
+        raise exception using errcode = 'BX003',
+            message = 'this store has had 32766 subscriptions, and numbers are never used again: start a new store';
+    end if;
     n := nextval(':"schema".reader_number');
     execute format('create view :"schema".%I as select 1 as turn where false', 'turn_' || n);
     execute format('create view :"schema".%I as select 1 as turn where false', 'upkeep_' || n);
