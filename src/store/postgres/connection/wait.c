@@ -148,7 +148,9 @@ PGresult *pg_run_text(struct pg_store *pg, const char *text) {
 
 /* As a long call that may be hurried, of an ordinary length. */
 PGresult *pg_run_text_until(struct pg_store *pg, const char *text, const atomic_bool *is_over) {
-    struct pg_store before = {.pace = pg->pace, .answer_ms = pg->answer_ms};
+    const struct boxcar_store base_before = pg->base;
+    enum pg_pace pace_before = pg->pace;
+    int64_t answer_ms_before = pg->answer_ms;
 
     pg->base.impatient = true;
     pg->base.call_ms = 1;
@@ -156,7 +158,10 @@ PGresult *pg_run_text_until(struct pg_store *pg, const char *text, const atomic_
     pg->pace = PG_LONG;
     pg->answer_ms = pg->answer_ms / LONG_FACTOR;
     PGresult *result = pg_run_text(pg, text);
-    pg->pace = before.pace;
-    pg->answer_ms = before.answer_ms;
+    pg->base.impatient = base_before.impatient;
+    pg->base.call_ms = base_before.call_ms;
+    pg->base.is_over = base_before.is_over;
+    pg->pace = pace_before;
+    pg->answer_ms = answer_ms_before;
     return result;
 }
