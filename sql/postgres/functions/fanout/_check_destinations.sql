@@ -23,8 +23,10 @@ begin
             when topic = '' or char_length(topic) > :topic_max
                 then array['destinations', 'must have topics of 1 to :topic_max characters']
             when topic like '%*%' then array['destinations', 'must have topics without *: {topic} stands for the topic of the message']
-            when replace(topic, '{topic}', '') ~ '\{[^{}]*\}' then array['destinations', 'have a placeholder that stands for nothing: {topic} is the only placeholder']
+            when replace(topic, '{topic}', '') ~ '\{[^{}]*\}'
+                then array['destinations', 'have a placeholder that stands for nothing: {topic} is the only placeholder']
             when char_length(p_name || '/' || case when gathers then 'all' else one end) > :subscription_name_max
-                then array['destinations', 'are too long: the name, a / and a destination have at most :subscription_name_max characters'] end);
+                then array['destinations',
+                           'are too long: the name, a / and a destination have at most :subscription_name_max characters'] end);
     end loop;
 end $$;

@@ -49,7 +49,8 @@ begin
     -- The library logs such a warning. If another transaction is in the way and the halt is undone, the warning was sent
     -- all the same. It is sent again when the halt happens.
     for halt in select k.key, k.id from unnest(halts.keys, halts.ids) k(key, id) order by k.id limit 100 loop
-        raise warning using errcode = '01BX2', table = box_name, column = halt.key, detail = 'work_id ' || halt.id || case when p_box > 1 then ' subscription_number ' || p_box else '' end,
+        raise warning using errcode = '01BX2', table = box_name, column = halt.key,
+            detail = 'work_id ' || halt.id || case when p_box > 1 then ' subscription_number ' || p_box else '' end,
             message = format('stream %s of the %s is halted: message %s died', halt.key, box_name, halt.id);
     end loop;
 end $$;

@@ -4,7 +4,8 @@ language plpgsql immutable :pinned as $$
 begin
     if r.destinations is not null then
         raise exception using errcode = 'BX003',
-            message = format('subscription "%s" belongs to the policy "%s" and goes and changes with it: boxcar fanout rm %2$s removes it whole', r.name,
-                             split_part(r.name, '/', 1));
+            message = format(
+                'subscription "%s" belongs to the policy "%s" and goes and changes with it: boxcar fanout rm %2$s removes it whole',
+                r.name, split_part(r.name, '/', 1));
     end if;
 end $$;
