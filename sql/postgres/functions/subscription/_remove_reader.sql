@@ -4,11 +4,21 @@ create or replace function :"schema"._remove_reader(r :"schema".reader, p_force 
 language plpgsql volatile :pinned as $$
 declare
     made text;
+    ids bigint[];
+    busy bigint[];
 begin
     perform :"schema"._stop_claims(r.number, r.box);
     if p_force is not true and exists (select from :"schema".lease l where l.box = r.number and l.until > clock_timestamp()) then
         raise exception using errcode = 'BX003', message = format(
             'messages of subscription "%s" are leased: pause it and try again in a moment, or force it, which ends these leases', r.name);
+    end if;
+    -- The last chance: afterwards nobody knows that it was done. What another transaction has, it notes itself or leaves open.
+    if r."only" and r.box = 0 then
+        ids := array(
+            select x.work_id from :"schema".schedule_shard x, :"schema"._finished(r.number, x.work_id) f
+            where x.due_at is null and f.at > '-infinity');
+        busy := :"schema"._busy_slices(ids);
+        perform :"schema"._complete_slices(array(select i from unnest(ids) i where i <> all (busy)));
     end if;
     delete from :"schema".lease l where l.box = r.number;
     delete from :"schema".frontier f where f.box = r.number;
