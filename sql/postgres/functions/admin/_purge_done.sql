@@ -15,7 +15,7 @@ declare
     l :"schema".upkeep_look;
     firsts bigint[];
     lasts bigint[];
-    busy bigint[] := '{}';
+    busy bigint[];
     has_slices constant boolean := p_box = 0 and exists (select from :"schema".schedule_row);
     last timestamptz;
     is_folded boolean;
