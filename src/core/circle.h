@@ -7,7 +7,7 @@
 /* Whether some topic matches both patterns. */
 bool circle_patterns_overlap(boxcar_str a, boxcar_str b);
 
-/* A policy that reads the outbox, or one of its subscriptions. Its destinations are well-formed. */
+/* A policy that reads the outbox. Its destinations are well-formed. */
 struct circle_policy {
     boxcar_str name;
     const boxcar_str *patterns;

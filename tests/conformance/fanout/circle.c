@@ -50,6 +50,21 @@ static void every_destination_counts(void **state) {
     assert_no_fanout(f, "p");
 }
 
+/* BX-098: whatever is between them by name. */
+static void every_destination_of_the_others_counts(void **state) {
+    struct fixture *f = *state;
+    static const boxcar_str places[] = {{"x", 1}, {"store:far", 9}, {"y", 1}};
+    const boxcar_str pattern = BOXCAR_STR("a");
+    const boxcar_new_fanout fanout = new_fanout("p", &pattern, places, 3);
+    forward(f, "p-", "u", "v");
+    add_fanout(f, &fanout);
+    forward(f, "p0", "v", "w");
+    assert_circle(f, "back", "x", "a", "back -> p -> back");
+    assert_circle(f, "back", "y", "a", "back -> p -> back");
+    assert_circle(f, "back", "w", "u", "back -> p- -> p0 -> back");
+    forward(f, "back", "z", "a");
+}
+
 /* BX-098, BX-099 */
 static void what_follows_a_join_can_come_back_too(void **state) {
     struct fixture *f = *state;
@@ -87,6 +102,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(a_policy_that_matches_its_own_copies_is_refused),
     TEST(a_circle_over_several_policies_is_refused),
     TEST(every_destination_counts),
+    TEST(every_destination_of_the_others_counts),
     TEST(what_follows_a_join_can_come_back_too),
     TEST(what_leaves_the_store_or_comes_from_the_inbox_is_no_circle),
     TEST(subscriptions_are_no_part_of_circles),

@@ -56,6 +56,8 @@ boxcar_status sqlite_policy_check_free(struct sqlite_store *store, int64_t numbe
 struct policies {
     struct circle_policy *items; /* in the scratch arena */
     size_t count, capacity;
+    boxcar_str *destinations; /* of the last one */
+    size_t room;
 };
 
 static boxcar_status add_policy(struct sqlite_store *store, struct policies *policies,
@@ -66,32 +68,59 @@ static boxcar_status add_policy(struct sqlite_store *store, struct policies *pol
         return error_no_memory(err);
     policies->items = items;
     items[policies->count++] = *policy;
+    policies->destinations = NULL;
+    policies->room = 0;
     return BOXCAR_OK;
 }
 
+/* To the last one. */
+static boxcar_status add_destinations(struct sqlite_store *store, struct policies *policies,
+                                      struct query *route, boxcar_error *err) {
+    struct circle_policy *policy = &policies->items[policies->count - 1];
+    boxcar_str *more;
+    size_t count;
+    TRY(sqlite_destinations_parse(store, route, 2, query_get_text(route, 0), &store->scratch, &more, &count,
+                                  err));
+    for (size_t i = 0; i < count; i++) {
+        boxcar_str *all = arena_make_room(&store->scratch, policies->destinations, policy->destination_count,
+                                          &policies->room, sizeof(*all));
+        if (all == NULL)
+            return error_no_memory(err);
+        all[policy->destination_count++] = more[i];
+        policies->destinations = all;
+        policy->destinations = all;
+    }
+    return BOXCAR_OK;
+}
+
+/* All but its destinations, of one of its routes. */
 static boxcar_status read_policy(struct sqlite_store *store, struct query *query,
                                  struct circle_policy *ret_policy, boxcar_error *err) {
     struct circle_policy policy = {.pattern_count = 0};
-    boxcar_str *patterns, *destinations;
+    boxcar_str *patterns;
     TRY(query_copy_text(query, 0, &store->scratch, &policy.name, err));
     TRY(query_copy_text(query, 3, &store->scratch, &policy.then_topic, err));
     TRY(query_copy_text(query, 4, &store->scratch, &policy.else_topic, err));
     TRY(sqlite_patterns_parse(query_get_text(query, 1), &store->scratch, &patterns, &policy.pattern_count,
                               err));
-    TRY(sqlite_destinations_parse(store, query, 2, policy.name, &store->scratch, &destinations,
-                                  &policy.destination_count, err));
+    policy.name = fanout_policy_of(policy.name);
     policy.patterns = patterns;
-    policy.destinations = destinations;
     *ret_policy = policy;
     return BOXCAR_OK;
 }
 
+/* Routes come by name, so those of a policy come together. The first of the list, which has none yet, has a
+ * name of its own. */
 static boxcar_status read_policies(struct sqlite_store *store, struct policies *policies, boxcar_error *err) {
     AUTO_QUERY struct query query = query_on(store, S_POLICIES_OF_OUTBOX);
     while (query_next(&query)) {
+        boxcar_str name = fanout_policy_of(query_get_text(&query, 0));
         struct circle_policy policy;
-        TRY(read_policy(store, &query, &policy, err));
-        TRY(add_policy(store, policies, &policy, err));
+        if (!str_equal(name, policies->items[policies->count - 1].name)) {
+            TRY(read_policy(store, &query, &policy, err));
+            TRY(add_policy(store, policies, &policy, err));
+        }
+        TRY(add_destinations(store, policies, &query, err));
     }
     return query_status(&query, err);
 }
@@ -99,7 +128,7 @@ static boxcar_status read_policies(struct sqlite_store *store, struct policies *
 static boxcar_status error_circle(const struct circle_search *search, size_t length, boxcar_error *err) {
     AUTO_BUF struct buf text = BUF_INIT;
     for (size_t i = 0; i <= length; i++) {
-        boxcar_str name = fanout_policy_of(search->policies[search->path[i % length]].name);
+        boxcar_str name = search->policies[search->path[i % length]].name;
         buf_append_text(&text, i > 0 ? " -> " : "");
         buf_append_str(&text, utf8_cut(name, SHOWN_MAX));
     }
