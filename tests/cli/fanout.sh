@@ -57,7 +57,7 @@ boxcar subscription add plain x >/dev/null
 is "a plain one forwards nowhere" null "$(about plain .destinations)"
 refuses "the name of a policy" 4 "*copies*" boxcar subscription add copies x
 refuses "the name of a subscription" 4 "*plain*" boxcar fanout add plain x --to y
-refuses "rm of one" 4 '*belongs to the policy "copies": boxcar fanout rm copies removes it whole*' boxcar subscription rm 'copies/audit.{topic}' --force
+refuses "rm of one" 4 '*belongs to the policy "copies"*boxcar fanout rm copies removes it whole*' boxcar subscription rm 'copies/audit.{topic}' --force
 refuses "patterns of one" 4 '*belongs to the policy "copies"*' boxcar subscription change 'copies/audit.{topic}' x
 exits "a limit of one" 0 boxcar subscription change 'copies/audit.{topic}' --max-lag 50
 is "is its own" "50 null" "$(about 'copies/audit.{topic}' .max_lag_count) $(about copies/store:search/inbox .max_lag_count)"

@@ -33,11 +33,10 @@ static boxcar_status remove_it(struct pg_store *pg, const struct schedule_change
     return status == BOXCAR_E_NOT_FOUND && why.outcome_unknown ? BOXCAR_OK : pg_error_pass(status, &why, err);
 }
 
-boxcar_status pg_schedule_change(struct boxcar_store *store, const struct schedule_change *change,
-                                 bool *ret_changed, boxcar_error *err) {
+static boxcar_status change_schedule(struct pg_store *pg, const struct schedule_change *change,
+                                     bool *ret_changed, boxcar_error *err) {
     static const enum pg_statement STATEMENTS[] = {
         [SCHEDULE_PAUSE] = PG_SCHEDULE_PAUSE, [SCHEDULE_RESUME] = PG_SCHEDULE_RESUME};
-    struct pg_store *pg = pg_store_of(store);
 
     if (change->action == SCHEDULE_ADD)
         return add(pg, change->given, err);
@@ -46,6 +45,15 @@ boxcar_status pg_schedule_change(struct boxcar_store *store, const struct schedu
     if (change->action == SCHEDULE_REMOVE)
         return remove_it(pg, change, err);
     return pg_do(pg, STATEMENTS[change->action], err, P_TEXT(change->topic), P_TEXT(change->work_key));
+}
+
+/* SQL does not name the schedule that is not there; callers in C are told. */
+boxcar_status pg_schedule_change(struct boxcar_store *store, const struct schedule_change *change,
+                                 bool *ret_changed, boxcar_error *err) {
+    boxcar_status status = change_schedule(pg_store_of(store), change, ret_changed, err);
+
+    return status == BOXCAR_E_NOT_FOUND ? store_refuse_schedule(change->topic, change->work_key, err)
+                                        : status;
 }
 
 boxcar_status pg_schedule_plan(struct boxcar_store *store, const boxcar_plan *plan,
