@@ -130,12 +130,13 @@ bool forwarding_is_excused(struct forwarding *forwarding, const char *store_id, 
     const struct route *route = route_find(source_find(forwarding, store_id), reader);
     if (!route)
         return false;
-    *ret_why = route->is_paused                     ? "it is paused"
-               : route->is_unknown                  ? "its destination is no store of this worker"
-               : was_tried_in_vain(&route->breaker) ? "its destination is away"
-               : was_tried_in_vain(&route->trouble) || was_tried_in_vain(&route->source->breaker)
-                   ? "the store does not let it be served"
-                   : NULL;
+    *ret_why =
+        route->is_paused                     ? "it is paused"
+        : route->is_unknown                  ? "its destination is no store of this worker"
+        : was_tried_in_vain(&route->breaker) ? "its destination is away"
+        : (route->is_refused && was_tried_in_vain(&route->trouble)) || source_fails_alone(route->source)
+            ? "the store does not let it be served"
+            : NULL;
     return *ret_why != NULL;
 }
 

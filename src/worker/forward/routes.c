@@ -24,6 +24,12 @@ int64_t route_longest_pause_ms(const struct source *source) {
     return source->poll_ms * (count > ROUTES_PER_POLL ? count / ROUTES_PER_POLL : 1);
 }
 
+bool source_fails_alone(const struct source *source) {
+    return source->failures_alone >= FORWARD_TRIES &&
+           (!source->awake || (atomic_load(&source->awake->state) != BOXCAR_WORKER_DETACHED &&
+                               atomic_load(&source->awake->count.detachments) == source->detachments));
+}
+
 /* ---- found ---- */
 
 struct source *source_find(const struct forwarding *forwarding, const char *store_id) {

@@ -60,6 +60,7 @@ struct route {
     int64_t next_look_ms, pause_ms;
     struct breaker breaker; /* of the destination */
     struct breaker trouble; /* of what it asks of its own store */
+    bool is_refused;        /* the store answered then */
     _Atomic int away_tenants;
 
     /* Of the thread that visits it. */
@@ -80,6 +81,8 @@ struct source {
     bool is_gone;
     struct breaker breaker; /* of the store itself */
     bool is_away_told;      /* in the log */
+    int failures_alone;     /* in a row, while its loop could use it */
+    int64_t detachments;    /* of the loop, when they were counted */
     struct route *routes;
     struct {
         bool is_wanted, is_busy;
@@ -130,6 +133,8 @@ void route_free(struct route *route);
 void source_free(struct source *source);
 /* Frees what is gone and not visited. */
 void routes_sweep(struct forwarding *forwarding);
+/* Its loop can use the store, and forwarding could not several times. */
+bool source_fails_alone(const struct source *source);
 double forwarding_chance(struct forwarding *forwarding);
 /* In how many ms a route that found nothing is looked at again at the latest. */
 int64_t route_longest_pause_ms(const struct source *source);

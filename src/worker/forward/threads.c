@@ -55,8 +55,11 @@ static void note_unknown(struct route *route, int64_t now) {
     route->next_look_ms = now + UNKNOWN_MS;
 }
 
-static bool loop_is_detached(const struct source *source) {
-    return source->awake && atomic_load(&source->awake->state) == BOXCAR_WORKER_DETACHED;
+static void count_alone(struct source *source) {
+    int64_t detachments =
+        source->awake ? atomic_load(&source->awake->count.detachments) : source->detachments;
+    source->failures_alone = detachments == source->detachments ? source->failures_alone + 1 : 1;
+    source->detachments = detachments;
 }
 
 /* The work loop reports an outage of its store. What fails for forwarding alone is told here. */
@@ -65,7 +68,8 @@ static void note_source_away(struct forwarding *forwarding, struct source *sourc
     if (err->status != BOXCAR_E_UNAVAILABLE) /* it answers */
         return;
     breaker_fail(&source->breaker, now, forwarding_chance(forwarding));
-    if (source->is_away_told || source->breaker.failures < FORWARD_TRIES || loop_is_detached(source))
+    count_alone(source);
+    if (source->is_away_told || !source_fails_alone(source))
         return;
     source->is_away_told = true;
     store_log(&source->logger, BOXCAR_LOG_WARN, "forward_fails", NULL, 0,
@@ -74,6 +78,7 @@ static void note_source_away(struct forwarding *forwarding, struct source *sourc
 
 static void note_source_back(struct source *source) {
     breaker_close(&source->breaker);
+    source->failures_alone = 0;
     if (source->is_away_told)
         store_log(&source->logger, BOXCAR_LOG_INFO, "forward_back", NULL, 0,
                   "policies and schedules are served again");
@@ -84,7 +89,8 @@ static void note_source_back(struct source *source) {
 static void note_trouble(struct forwarding *forwarding, struct route *route, const boxcar_error *err,
                          int64_t now) {
     bool is_first = breaker_fail(&route->trouble, now, forwarding_chance(forwarding));
-    if (is_first && err->status != BOXCAR_E_UNAVAILABLE)
+    route->is_refused = err->status != BOXCAR_E_UNAVAILABLE;
+    if (is_first && route->is_refused)
         log_change(route->source, route, BOXCAR_LOG_WARN, "forward_fails",
                    "this route cannot be served, trying again", err);
     route->next_look_ms = route->trouble.until_ms;
