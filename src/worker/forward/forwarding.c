@@ -39,6 +39,7 @@ void forwarding_end(struct forwarding *forwarding) {
     for (size_t i = 0; i < forwarding->thread_count; i++)
         pthread_join(forwarding->threads[i], NULL);
     forwarding->thread_count = 0;
+    planning_end(forwarding);
     pool_close(forwarding);
 }
 

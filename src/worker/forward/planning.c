@@ -73,8 +73,8 @@ static boxcar_planned lost(void) {
     return planned;
 }
 
-bool planning_visit(struct forwarding *forwarding, const struct source *source, boxcar_planned *ret_planned,
-                    boxcar_error *err) {
+static bool ask(struct forwarding *forwarding, const struct source *source, int64_t lease_ms,
+                boxcar_planned *ret_planned, boxcar_error *err) {
     struct boxcar_store *store;
     bool is_used;
     boxcar_plan plan = BOXCAR_PLAN_INIT;
@@ -82,7 +82,7 @@ bool planning_visit(struct forwarding *forwarding, const struct source *source, 
     if (pool_take(forwarding, &source->options, source->id, &store, &is_used, err) != BOXCAR_OK)
         return false;
     plan.owner = forwarding->owner;
-    plan.lease_ms = source->lease_ms;
+    plan.lease_ms = lease_ms;
     plan.fence = source->plan.fence;
     plan.most = PLAN_MOST;
     boxcar_status status = store->ops->schedule_plan(store, &plan, &planned, err);
@@ -94,4 +94,17 @@ bool planning_visit(struct forwarding *forwarding, const struct source *source, 
         return false;
     *ret_planned = is_lost ? lost() : planned;
     return true;
+}
+
+bool planning_visit(struct forwarding *forwarding, const struct source *source, boxcar_planned *ret_planned,
+                    boxcar_error *err) {
+    return ask(forwarding, source, source->lease_ms, ret_planned, err);
+}
+
+void planning_end(struct forwarding *forwarding) {
+    for (const struct source *source = forwarding->sources; source; source = source->next) {
+        boxcar_planned planned = BOXCAR_PLANNED_INIT;
+        if (source->plan.fence > 0 && !source->is_gone && !breaker_is_open(&source->breaker))
+            (void)ask(forwarding, source, BOXCAR_LEASE_MS_MIN, &planned, NULL);
+    }
 }

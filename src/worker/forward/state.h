@@ -162,6 +162,8 @@ void pool_close(struct forwarding *forwarding);
  * that is not that of the lease any more: *ret_planned has the fence 0, and it is time to plan again. */
 bool planning_visit(struct forwarding *forwarding, const struct source *source, boxcar_planned *ret_planned,
                     boxcar_error *err);
+/* When the threads have ended: the leases of this planner end at once, so that the next one need not wait. */
+void planning_end(struct forwarding *forwarding);
 /* What that means for the next time. Under the mutex. */
 void planning_take(struct source *source, const boxcar_planned *planned, int64_t now_ms);
 /* Something is due at that time: it is planned then, if not before. Under the mutex. */
