@@ -87,10 +87,10 @@ void batch_put_off(struct batch *batch, int64_t delay_ms) {
 
 /* ---- sending ---- */
 
-/* Half a lease is for sending; the rest is for settling. */
+/* A third of a lease is for sending; the rest is for what has begun and for settling. */
 bool visit_is_over(const struct visit *visit) {
     return atomic_load(&visit->forwarding->stopping) ||
-           clock_ms() - visit->claimed_at_ms > visit->lease_ms / 2;
+           clock_ms() - visit->claimed_at_ms > visit->lease_ms / 3;
 }
 
 static size_t choose(struct item **items, size_t count, struct item **ret_chosen) {
@@ -219,6 +219,38 @@ static boxcar_status fill(struct arena *arena, const struct visit *visit, const 
     return BOXCAR_OK;
 }
 
+void visit_count(const struct visit *visit, const struct result *result) {
+    const struct part_result *done = &result->parts[request_index(visit->route->reader)];
+    int64_t acked = (int64_t)done->settled[BOXCAR_ACK].count;
+    atomic_fetch_add(&visit->route->stats->forwarded, acked);
+    atomic_fetch_add(&visit->forwarding->forwarded, acked);
+}
+
+void visit_shorten(const struct visit *visit, struct boxcar_store *store) {
+    if (atomic_load(&visit->forwarding->stopping))
+        store->call_ms = FORWARD_CALL_LAST_MS;
+}
+
+boxcar_status batch_renew(struct visit *visit, const boxcar_message *messages, size_t count,
+                          boxcar_error *err) {
+    AUTO_ARENA struct arena arena = ARENA_INIT;
+    AUTO_RESULT struct result result = {.arena = ARENA_INIT};
+    struct request request = {.base.owner = visit->forwarding->owner};
+    boxcar_request_part *part = request_part_of(&request, visit->route->reader);
+    boxcar_settlement *items = arena_alloc_array(&arena, count, sizeof(*items));
+    if (!items)
+        return error_no_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        items[i] = BOXCAR_SETTLEMENT_INIT;
+        items[i].work_id = messages[i].work_id;
+        items[i].epoch = messages[i].epoch;
+    }
+    part->settle[BOXCAR_RENEW] = (boxcar_settlement_list){items, count};
+    part->lease_ms = visit->lease_ms;
+    visit_shorten(visit, visit->store);
+    return request_run(visit->store, &request, &result, err);
+}
+
 boxcar_status batch_settle(struct visit *visit, const struct batch *batch, bool with_copies, int claim_size,
                            struct result *ret_result, boxcar_error *err) {
     AUTO_ARENA struct arena arena = ARENA_INIT;
@@ -230,11 +262,9 @@ boxcar_status batch_settle(struct visit *visit, const struct batch *batch, bool 
     part->claim_bytes = visit->source->batch_bytes;
     if (visit->route->may_hold && claim_size > 0)
         part->returns = BOXCAR_RETURN_OWNED;
+    visit_shorten(visit, visit->store);
     visit->claimed_at_ms = clock_ms();
     TRY(request_run(visit->store, &request, ret_result, err));
-    const struct part_result *done = &ret_result->parts[request_index(visit->route->reader)];
-    int64_t acked = (int64_t)done->settled[BOXCAR_ACK].count;
-    atomic_fetch_add(&visit->route->stats->forwarded, acked);
-    atomic_fetch_add(&visit->forwarding->forwarded, acked);
+    visit_count(visit, ret_result);
     return BOXCAR_OK;
 }

@@ -63,7 +63,7 @@ void forwarding_free(struct forwarding *forwarding) {
 static bool poke(struct route *route, int64_t now) {
     int64_t at_ms = route->looked_at_ms + route->deaf_ms;
     route->was_poked = route->was_poked || route->is_busy;
-    if (!route->waits || route->is_paused || breaker_is_open(&route->breaker))
+    if (!route->waits || route->is_paused || breaker_blocks(&route->breaker, now))
         return false;
     route->waits = false;
     route->was_in_vain = true; /* until it finds something */

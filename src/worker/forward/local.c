@@ -31,8 +31,7 @@ boxcar_status local_send(struct visit *visit, struct item *const *items, size_t 
     TRY(fill(&arena, items, count, &request.base.messages[BOXCAR_OUTBOX], &part->settle[BOXCAR_ACK], err));
     part->lease_ms = visit->lease_ms;
     TRY(request_run(visit->store, &request, &result, err));
-    atomic_fetch_add(&visit->route->stats->forwarded, (int64_t)count);
-    atomic_fetch_add(&visit->forwarding->forwarded, (int64_t)count);
+    visit_count(visit, &result);
     return BOXCAR_OK;
 }
 

@@ -56,6 +56,7 @@ static boxcar_status store_copies(const struct visit *visit, struct place *place
     for (size_t i = 0; i < count; i++)
         messages[i] = items[i]->copies[0];
     request.base.messages[place->box] = (boxcar_new_message_list){messages, count};
+    visit_shorten(visit, place->store);
     TRY(request_run(place->store, &request, &result, err));
     visit->forwarding->arrived(visit->forwarding->stores, place->id);
     return BOXCAR_OK;
@@ -212,6 +213,13 @@ static void tenant_worked(struct visit *visit, boxcar_str key) {
     log_tenant(visit, key, NULL);
 }
 
+/* Its store is none of the worker's any more. */
+static void tenant_forget(struct visit *visit, boxcar_str key) {
+    struct tenant *tenant = tenant_find(visit->route, key);
+    if (tenant)
+        tenant_remove(visit->route, tenant);
+}
+
 static void end_all(struct batch *batch, struct item **items, size_t count, enum item_end end,
                     int64_t delay_ms, const char *error) {
     for (size_t i = 0; i < count; i++)
@@ -246,6 +254,7 @@ static void deliver_group(struct visit *visit, struct batch *batch, struct item 
     }
     boxcar_status status = place_find(visit, key, &arena, &place, &err);
     if (status == BOXCAR_E_NOT_FOUND) {
+        tenant_forget(visit, key);
         refuse_unknown(visit, batch, items, count);
         return;
     }
@@ -278,12 +287,16 @@ static bool is_behind_another(const struct batch *batch, size_t i, boxcar_str ke
     return false;
 }
 
-/* The messages for the tenant of the first one that is to be sent. */
-static size_t next_group(const struct batch *batch, struct item **ret_items) {
+/* The messages for the tenant of the first one that is to be sent, of those tenants whose store fails, or of
+ * the others. */
+static size_t next_group(const struct visit *visit, const struct batch *batch, bool fails,
+                         struct item **ret_items) {
     size_t count = 0;
     for (size_t i = 0; i < batch->count; i++) {
         struct item *item = &batch->items[i];
         if (item->end != ITEM_SEND || (count > 0 && !str_equal(item->key, ret_items[0]->key)))
+            continue;
+        if (count == 0 && fails != (tenant_find(visit->route, item->key) != NULL))
             continue;
         if (!is_behind_another(batch, i, item->key))
             ret_items[count++] = item;
@@ -291,10 +304,21 @@ static size_t next_group(const struct batch *batch, struct item **ret_items) {
     return count;
 }
 
+/* Tenants whose stores fail come last, and one of them is tried, so that the others do not wait for them. */
 void tenant_deliver(struct visit *visit, struct batch *batch) {
     struct item **items = arena_alloc_array(&batch->arena, batch->count, sizeof(*items));
     size_t count;
-    while (items && !visit_is_over(visit) && (count = next_group(batch, items)) > 0)
+    bool has_tried = false;
+    while (items && !visit_is_over(visit) && (count = next_group(visit, batch, false, items)) > 0)
         deliver_group(visit, batch, items, count);
+    while (items && !visit_is_over(visit) && (count = next_group(visit, batch, true, items)) > 0) {
+        const struct tenant *tenant = tenant_find(visit->route, items[0]->key);
+        if (has_tried && !breaker_blocks(&tenant->breaker, clock_ms())) {
+            end_all(batch, items, count, ITEM_DEFER, BREAKER_FIRST_MS, NULL);
+            continue;
+        }
+        has_tried = has_tried || !breaker_blocks(&tenant->breaker, clock_ms());
+        deliver_group(visit, batch, items, count);
+    }
     batch_put_off(batch, 0);
 }

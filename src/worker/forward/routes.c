@@ -50,6 +50,7 @@ struct route *route_find(const struct source *source, boxcar_box reader) {
 
 void route_free(struct route *route) {
     struct arena arena = route->arena;
+    atomic_store(&route->stats->is_away, false);
     tenants_free(route);
     arena_release(&arena);
 }
@@ -232,7 +233,7 @@ static bool has_policies(const struct subscription_rows *rows) {
 static void wake_all(struct source *source, int64_t now_ms) {
     for (struct route *route = source->routes; route; route = route->next) {
         route->was_poked = route->was_poked || route->is_busy;
-        if (breaker_is_open(&route->breaker) || breaker_is_open(&route->trouble) ||
+        if (breaker_blocks(&route->breaker, now_ms) || breaker_is_open(&route->trouble) ||
             route->next_look_ms <= now_ms)
             continue;
         route->waits = false; /* so that it is looked at, even if the loop ends before */

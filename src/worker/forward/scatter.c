@@ -103,8 +103,7 @@ static boxcar_status send(struct visit *visit, struct item *const *items, size_t
         return status;
     request_log_messages(visit->store, BOXCAR_OUTBOX, (boxcar_new_message_list){messages, copies},
                          result.parts[BOXCAR_OUTBOX].enqueued);
-    atomic_fetch_add(&visit->route->stats->forwarded, (int64_t)count);
-    atomic_fetch_add(&visit->forwarding->forwarded, (int64_t)count);
+    visit_count(visit, &result);
     return BOXCAR_OK;
 }
 

@@ -15,9 +15,11 @@
 #define FORWARD_REMOTE_THREADS (FORWARD_THREADS - 1)
 #define FORWARD_BATCH 500
 #define FORWARD_BYTES_MAX (INT64_C(16) << 20)
-#define FORWARD_CALL_MS 5000  /* the longest that one call may wait for a store */
-#define FORWARD_TRIES 3       /* what fails so often is away: worth a line, and nothing to wait for */
-#define FORWARD_VISIT_MS 1000 /* then another route has its turn */
+#define FORWARD_CALL_MS 5000      /* the longest that one call may wait for a store */
+#define FORWARD_TRIES 3           /* what fails so often is away: worth a line, and nothing to wait for */
+#define FORWARD_LEASE_MS 30000    /* at least: a destination may be silent for several calls */
+#define FORWARD_CALL_LAST_MS 1000 /* of a worker that stops */
+#define FORWARD_VISIT_MS 1000     /* then another route has its turn */
 
 enum route_kind { ROUTE_LOCAL, ROUTE_STORE, ROUTE_TENANT, ROUTE_SCATTER };
 
@@ -54,6 +56,7 @@ struct route {
     bool is_busy;
     bool waits;       /* the last look found nothing, and nothing has arrived since */
     bool is_unknown;  /* its destination is no store of this worker */
+    bool is_refusing; /* its destination can be opened, and takes no copies */
     bool was_in_vain; /* it was poked, and found nothing */
     bool was_poked;   /* since the last look began */
     int64_t deaf_ms, looked_at_ms;

@@ -43,6 +43,7 @@ static void note_back(struct route *route) {
         log_change(route->source, route, BOXCAR_LOG_INFO, "forward_known",
                    "the destination is a store of this worker now", NULL);
     route->is_unknown = false;
+    route->is_refusing = false;
 }
 
 static void note_unknown(struct route *route, int64_t now) {
@@ -157,7 +158,8 @@ static void conclude(struct forwarding *forwarding, const struct visit *visit, e
     int64_t now = clock_ms();
     route->looked_at_ms = now;
     source->moved += visit->found;
-    if (end == VISIT_EMPTY || end == VISIT_HELD_UP || end == VISIT_MORE)
+    if ((end == VISIT_EMPTY || end == VISIT_HELD_UP || end == VISIT_MORE) &&
+        (visit->has_worked || !route->is_refusing))
         note_back(route);
     if (has_answered(visit, end)) {
         breaker_close(&route->trouble);
@@ -174,6 +176,7 @@ static void conclude(struct forwarding *forwarding, const struct visit *visit, e
         route->next_look_ms = now;
         break;
     case VISIT_AWAY:
+        route->is_refusing = route->is_refusing || visit->is_away;
         note_away(forwarding, route, &visit->err, now);
         break;
     case VISIT_UNKNOWN:
@@ -197,7 +200,9 @@ static enum visit_end visit_open(struct visit *visit) {
                   &visit->err) != BOXCAR_OK)
         return VISIT_SOURCE_AWAY;
     enum visit_end end = visit_run(visit);
-    pool_give(visit->forwarding, visit->store, visit->source->id, end != VISIT_SOURCE_AWAY);
+    /* One that has lost its connection connects again, and gives back claims whose answers were lost. */
+    pool_give(visit->forwarding, visit->store, visit->source->id,
+              end != VISIT_SOURCE_AWAY || visit->err.status == BOXCAR_E_UNAVAILABLE);
     return end;
 }
 
@@ -206,7 +211,8 @@ static void visit_route(struct forwarding *forwarding, struct source *source, st
                           .source = source,
                           .route = route,
                           .began_ms = clock_ms(),
-                          .lease_ms = source->lease_ms,
+                          .lease_ms =
+                              source->lease_ms > FORWARD_LEASE_MS ? source->lease_ms : FORWARD_LEASE_MS,
                           .err = BOXCAR_ERROR_INIT,
                           .arena = ARENA_INIT};
     route->is_busy = true;

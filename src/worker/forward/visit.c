@@ -96,10 +96,17 @@ static boxcar_status settle(struct visit *visit, struct batch *batch, int size, 
     return batch_settle(visit, batch, false, size, ret_result, err);
 }
 
+static boxcar_status renew_returned(struct visit *visit, const struct result *claimed, boxcar_error *err) {
+    const struct part_result *part = &claimed->parts[request_index(visit->route->reader)];
+    return part->returned_count > 0 ? batch_renew(visit, part->returned, part->returned_count, err)
+                                    : BOXCAR_OK;
+}
+
 /* One batch: makes and stores the copies of what was claimed, and claims again. */
 static boxcar_status pass_on(struct visit *visit, const struct result *claimed, struct result *ret_next,
                              boxcar_error *err) {
     struct batch batch;
+    TRY(renew_returned(visit, claimed, err));
     TRY(batch_make(visit, claimed, &batch, err));
     boxcar_status status = settle(visit, &batch, claim_size(visit), ret_next, err);
     if (status == BOXCAR_OK)

@@ -92,6 +92,13 @@ boxcar_status batch_deliver(struct visit *visit, struct batch *batch, struct ite
  * stores the copies, too. */
 boxcar_status batch_settle(struct visit *visit, const struct batch *batch, bool with_copies, int claim_size,
                            struct result *ret_result, boxcar_error *err);
+/* Messages that come back after an answer was lost: their leases are old. */
+boxcar_status batch_renew(struct visit *visit, const boxcar_message *messages, size_t count,
+                          boxcar_error *err);
+/* Before a call: while the worker stops, no call is waited for as long as usual. */
+void visit_shorten(const struct visit *visit, struct boxcar_store *store);
+/* What was acked counts as forwarded. */
+void visit_count(const struct visit *visit, const struct result *result);
 bool visit_is_over(const struct visit *visit);
 
 /* ---- local.c, remote.c, scatter.c: each settles no more than it must ---- */
