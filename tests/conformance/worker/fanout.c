@@ -219,7 +219,8 @@ static int64_t count_topic(struct town *t, boxcar_store *store, const char *topi
 
 static void await_topic(struct town *t, boxcar_store *store, const char *topic, int64_t wanted) {
     for (int i = 0; count_topic(t, store, topic) < wanted; i++) {
-        assert_true(i < 4000);
+        if (i == 4000)
+            fail_msg("too few of topic %s:\n%s", topic, t->logged);
         pause_ms(5);
     }
 }
@@ -726,6 +727,59 @@ static void destination_that_is_away_gets_its_messages_later(void **state) {
     town_free(t);
 }
 
+static void in_server(const char *verb, const char *database, const char *rest) {
+    PGconn *conn = PQconnectdb(getenv("BOXCAR_TEST_POSTGRES"));
+    char statement[200];
+    snprintf(statement, sizeof(statement), "%s database %s %s", verb, database, rest);
+    PGresult *result = PQexec(conn, statement);
+    if (PQresultStatus(result) != PGRES_COMMAND_OK)
+        fail_msg("%s: %s", statement, PQerrorMessage(conn));
+    PQclear(result);
+    PQfinish(conn);
+}
+
+/* The second store becomes one in a database of its own. */
+static void move_to_database(struct town *t, const char *database) {
+    const char *url = getenv("BOXCAR_TEST_POSTGRES");
+    boxcar_store_close(t->stores[1]);
+    remove_file(t, 1);
+    in_server("create", database, "template template0");
+    snprintf(t->urls[1], sizeof(t->urls[1]), "%.*s/%s", (int)(strrchr(url, '/') - url), url, database);
+    t->entries[1].url = boxcar_str_of(t->urls[1]);
+    t->entries[1].schema = BOXCAR_STR("boxcar");
+    open_beside(t, 1);
+}
+
+/* BX-097: a store to which there is a connection is lost, and cannot be opened any more. */
+static void destination_that_is_lost_gets_its_messages_later(void **state) {
+    struct fixture *f = *state;
+    char database[40];
+    boxcar_work_id ids[COUNT];
+    if (f->kind != FIXTURE_POSTGRES)
+        skip();
+    struct town *t = town_with_neighbours(f);
+    snprintf(database, sizeof(database), "fanout_%d", (int)getpid());
+    move_to_database(t, database);
+    set_setting(f, "max_attempts", "1");
+    policy(f, "copies", "t", "store:second");
+    enqueue(f, "t", "p");
+    start(t, NULL);
+    await_topic(t, t->stores[1], "t", 1);
+    boxcar_store_close(t->stores[1]);
+    in_server("drop", database, "with (force)");
+    enqueue_many(f, "t", COUNT, ids);
+    await_log(t, "the destination cannot be used");
+    in_server("create", database, "template template0");
+    open_beside(t, 1);
+    await_topic(t, t->stores[1], "t", COUNT);
+    stop(t);
+    assert_no_attempt(f, "copies/store:second", ids[0]);
+    boxcar_store_close(t->stores[1]);
+    t->stores[1] = NULL;
+    in_server("drop", database, "with (force)");
+    town_free(t);
+}
+
 /* BX-097: when a store refuses whatever comes, the messages are not the cause. */
 static void destination_that_refuses_everything_costs_no_attempt(void **state) {
     struct fixture *f = *state;
@@ -885,6 +939,7 @@ static const struct CMUnitTest TESTS[] = {
     TEST(unknown_store_is_left_to_others),
     TEST(tenants_are_left_to_workers_that_know_stores),
     TEST(destination_that_is_away_gets_its_messages_later),
+    TEST(destination_that_is_lost_gets_its_messages_later),
     TEST(destination_that_refuses_everything_costs_no_attempt),
     TEST(streams_go_to_other_stores_in_order),
     TEST(policies_of_idle_stores_are_served),
