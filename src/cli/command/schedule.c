@@ -321,7 +321,8 @@ static const struct command CMD_SCHEDULE_COMPLETE = {
 static struct poptOption PLAN_OPTIONS[] = {
     OPTION_TEXT("owner", given.owner, "who plans (default: a new UUID)", "UUID"),
     OPTION_TEXT("lease", given.lease, "how long nobody else may plan (default 100ms)", "DUR"),
-    OPTION_TEXT("fence", given.fence, "the fence that an earlier plan printed: conflict if the lease was lost since", "N"),
+    OPTION_TEXT("fence", given.fence,
+                "the fence that an earlier plan printed: conflict if the lease was lost since", "N"),
     POPT_TABLEEND,
 };
 

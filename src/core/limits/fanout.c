@@ -18,7 +18,8 @@ boxcar_status limits_check_continuation(boxcar_str then_topic, boxcar_str else_t
     if (str_is_absent(else_topic))
         return BOXCAR_OK;
     if (str_is_absent(then_topic))
-        return error_invalid(err, "else_topic", "else_topic needs a then_topic: give that, too, or leave it out");
+        return error_invalid(err, "else_topic",
+                             "else_topic needs a then_topic: give that, too, or leave it out");
     return limits_check_topic(else_topic, "else_topic", err);
 }
 
