@@ -39,7 +39,7 @@ fleet refresh 5m 1s 2s 3s 99ms BOXCAR_REFRESH refresh
 fleet select round-robin drain-first round-robin drain-first any BOXCAR_SELECT select
 fleet connections 16 1 2 3 0 BOXCAR_CONNECTIONS connections
 fleet idle 10s 0 2s 3s 25h BOXCAR_IDLE idle
-fleet look 30s 2s 3s 4s 999ms BOXCAR_LOOK look
+fleet look 1m 2s 3s 4s 999ms BOXCAR_LOOK look
 backoff base null 1s 2s - 1 BOXCAR_BACKOFF_BASE -
 backoff factor null 1.5 3 - 0.5 BOXCAR_BACKOFF_FACTOR -
 backoff cap null 10m 1h - never BOXCAR_BACKOFF_CAP -
