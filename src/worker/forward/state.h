@@ -13,7 +13,7 @@
 
 #define FORWARD_THREADS 4
 #define FORWARD_REMOTE_THREADS (FORWARD_THREADS - 1)
-#define FORWARD_BATCH 500
+#define FORWARD_BATCH 1000
 #define FORWARD_BYTES_MAX (INT64_C(16) << 20)
 #define FORWARD_CALL_MS 5000      /* the longest that one call may wait for a store */
 #define FORWARD_TRIES 3           /* what fails so often is away: worth a line, and nothing to wait for */
