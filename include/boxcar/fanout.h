@@ -45,8 +45,8 @@ extern "C" {
 /* A policy and a destination: POLICY/DESTINATION is the name of a subscription. */
 #define BOXCAR_FANOUT_NAME_MAX (BOXCAR_SUBSCRIPTION_NAME_MAX - 2) /* characters */
 
-/* How often a copy may be copied: what came through so many policies becomes a dead letter of the next one. The header
- * BOXCAR_HOPS_HEADER of a copy counts. */
+/* How many policies a message may pass. One that has passed so many becomes a dead letter of the next policy. The header
+ * BOXCAR_HOPS_HEADER of a copy has the number. */
 #define BOXCAR_HOPS_MAX 16
 #define BOXCAR_HOPS_HEADER "boxcar-hops"
 

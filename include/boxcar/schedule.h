@@ -10,8 +10,8 @@
  * the message ends otherwise (it is dead, or cancelled), the slice is enqueued again, from the third time on due after
  * growing pauses. A completed slice never is, and a shard has one slice at a time.
  *
- * Workers plan: whoever holds the planners' lease enqueues what is due. A planner that lost the lease changes nothing:
- * its fence is too low. */
+ * Workers plan. The one that holds the planners' lease enqueues what is due. A planner that has lost the lease changes
+ * nothing, because its fence is too low. */
 #ifndef BOXCAR_SCHEDULE_H
 #define BOXCAR_SCHEDULE_H
 

@@ -10,7 +10,7 @@
 
 #define PAUSE_DOWN_FIRST_MS 500
 #define PAUSE_DOWN_LONGEST_MS 60000
-/* All idle stores together are looked at so often: one each so many milliseconds. Most of a look at a server
+/* The time from a look at one idle store to a look at the next one. Most of a look at a server
  * is the proof of the password, which costs milliseconds. */
 #define PAUSE_BETWEEN_LOOKS_MS 300
 
